@@ -25,6 +25,7 @@ mod api_target_tests;
 mod proxy_rules_tests;
 
 pub(crate) use api_target::ApiTarget;
+pub use api_target::is_loopback_host;
 pub(crate) use body::SharedBody;
 pub use client::{ConnectionStats, HttpClient};
 pub(crate) use client::{HttpResponse, PostRequest};

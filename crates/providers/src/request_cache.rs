@@ -9,3 +9,10 @@ pub(crate) mod prefix_cache;
 pub(crate) mod shared_buffer;
 #[cfg(test)]
 mod shared_buffer_tests;
+
+use std::sync::Arc;
+
+/// Returns the address of a shared value, which identifies it for as long as it is held.
+pub(crate) fn address_of<T: ?Sized>(value: &Arc<T>) -> usize {
+    Arc::as_ptr(value).addr()
+}

@@ -16,3 +16,6 @@ mod sse_tests;
 pub(crate) mod stop_strings;
 pub(crate) mod wire_formats;
 pub(crate) mod wire_protocol;
+
+/// The number of bytes that what follows the messages of a request usually has.
+const EXPECTED_TAIL_BYTES: usize = 256;

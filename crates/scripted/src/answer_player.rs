@@ -41,16 +41,10 @@ struct AnswerPlayer<'a> {
     clock: &'a dyn Clock,
     stream: &'a dyn ReplyObserver,
     pace_ms: u64,
-    progress: AnswerProgress,
+    /// Whether anything of the answer has been sent: from then on it is billed.
+    has_sent: bool,
     blocks: Vec<ContentBlock>,
     cut: Option<TruncatedBlock>,
-}
-
-/// Whether anything of the answer has been sent: from then on it is billed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AnswerProgress {
-    NotStarted,
-    Started,
 }
 
 /// The channel on which the pieces of a block are shown. Arguments of calls are not shown, but take
@@ -65,7 +59,7 @@ enum StreamChannel {
 impl<'a> AnswerPlayer<'a> {
     fn new(clock: &'a dyn Clock, stream: &'a dyn ReplyObserver) -> Self {
         let (blocks, cut) = (Vec::new(), None);
-        Self { clock, stream, pace_ms: 0, progress: AnswerProgress::NotStarted, blocks, cut }
+        Self { clock, stream, pace_ms: 0, has_sent: false, blocks, cut }
     }
 
     async fn play_step(&mut self, step: &AnswerStep) -> Result<(), ModelFailure> {
@@ -92,7 +86,7 @@ impl<'a> AnswerPlayer<'a> {
         self.stream_pieces(shown, text).await;
         if let Some(block) = step_block(step) {
             let index = u16::try_from(self.blocks.len()).unwrap_or(u16::MAX);
-            self.progress = AnswerProgress::Started;
+            self.has_sent = true;
             self.stream.on_block(index, &block);
             self.blocks.push(block);
         }
@@ -107,7 +101,7 @@ impl<'a> AnswerPlayer<'a> {
 
     async fn play_truncated_call(&mut self, name: &str, partial: &str) {
         self.stream_pieces(StreamChannel::Hidden, partial).await;
-        self.progress = AnswerProgress::Started;
+        self.has_sent = true;
         self.cut = Some(TruncatedBlock { name: Arc::from(name), partial: Arc::from(partial) });
     }
 
@@ -125,19 +119,18 @@ impl<'a> AnswerPlayer<'a> {
 
     /// Waits between two pieces; the first one is sent at once.
     async fn wait_pace(&mut self) {
-        if self.progress == AnswerProgress::Started && self.pace_ms > 0 {
+        if self.has_sent && self.pace_ms > 0 {
             self.clock.sleep(self.pace_ms).await;
         }
-        self.progress = AnswerProgress::Started;
+        self.has_sent = true;
     }
 
     fn fault_to_failure(&self, fault: &ScriptedFault) -> ModelFailure {
         let refused = rejection_failure(fault, self.clock);
-        match self.progress {
-            AnswerProgress::NotStarted => refused,
-            AnswerProgress::Started => {
-                ModelFailure { class: class_once_started(refused.class), ..refused }
-            }
+        if self.has_sent {
+            ModelFailure { class: class_once_started(refused.class), ..refused }
+        } else {
+            refused
         }
     }
 }
@@ -153,10 +146,10 @@ fn rejection_failure(fault: &ScriptedFault, clock: &dyn Clock) -> ModelFailure {
             raw: None,
         },
         ScriptedFault::Timeout => {
-            new_failure(FailureClass::Transient, "the provider stopped answering")
+            new_failure(FailureClass::Transient, "the provider stopped responding")
         }
         ScriptedFault::Connect => {
-            new_failure(FailureClass::Transient, "the provider cannot be reached")
+            new_failure(FailureClass::Transient, "the provider is unreachable")
         }
     }
 }

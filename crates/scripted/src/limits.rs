@@ -22,3 +22,6 @@ pub const MAX_DELAY_MS: u64 = 24 * 60 * 60 * 1000;
 pub const MAX_QUOTED_CHARS: usize = 200;
 /// How much of a script line an error quotes, in characters.
 pub const MAX_FOUND_CHARS: usize = 40;
+
+/// How many characters make a token, where a script names no usage.
+pub const CHARS_PER_TOKEN: usize = 4;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::limits::MAX_QUOTED_CHARS;
+use super::limits::{CHARS_PER_TOKEN, MAX_QUOTED_CHARS};
 use super::script::{
     CallAction, Condition, ConditionTest, CountTest, GivenUsage, ResultFilter, ResultTest, Rule,
     RuleAction, Script, TextTest,
@@ -175,7 +175,7 @@ fn usage_of(given: GivenUsage, seen: &RequestView<'_>, steps: &[AnswerStep]) -> 
     let results = seen.results.iter().map(|result| result.text);
     let input = std::iter::once(seen.last_user_text).chain(results);
     // Earlier messages are read from the cache, as with a provider that has one.
-    let older = seen.older_bytes / 4;
+    let older = seen.older_bytes / CHARS_PER_TOKEN as u64;
     ScriptedUsage {
         input: given.input.unwrap_or_else(|| estimate_tokens(input)),
         output: given.output.unwrap_or_else(|| estimate_tokens(steps.iter().map(written_text))),
@@ -184,10 +184,10 @@ fn usage_of(given: GivenUsage, seen: &RequestView<'_>, steps: &[AnswerStep]) -> 
     }
 }
 
-/// Estimates about four characters per token, and at least one token.
+/// Estimates the tokens of texts: at least one.
 fn estimate_tokens<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
     let chars: usize = texts.map(|text| text.chars().count()).sum();
-    (chars / 4 + 1) as u64
+    (chars / CHARS_PER_TOKEN + 1) as u64
 }
 
 /// The text that the model wrote in a step.

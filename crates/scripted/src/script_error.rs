@@ -7,7 +7,7 @@ use super::limits::{MAX_RULES, MAX_SCRIPT_BYTES, MAX_SLOTS};
 #[non_exhaustive]
 pub enum ScriptError {
     /// The text is longer than [`MAX_SCRIPT_BYTES`].
-    #[error("the script has {bytes} bytes, at most {MAX_SCRIPT_BYTES} are read; split it")]
+    #[error("the script has {bytes} bytes; the limit is {MAX_SCRIPT_BYTES}; split it")]
     ScriptTooLong {
         /// The length of the text.
         bytes: usize,
@@ -53,7 +53,7 @@ pub enum ScriptProblem {
     EmptyRule,
     /// A line that starts with an unknown word.
     #[error(
-        "`{word}` is no step; write one of say, think, call, truncate, raw, delay, pace, stop, cut, \
+        "unknown step `{word}`; write one of say, think, call, truncate, raw, delay, pace, stop, cut, \
          fail, usage, once, times, or start a rule with when"
     )]
     UnknownStep {
@@ -62,7 +62,7 @@ pub enum ScriptProblem {
     },
     /// A condition that starts with an unknown word.
     #[error(
-        "`{word}` is no condition; write one of any, user, results, result, error, ask, tools, or \
+        "unknown condition `{word}`; write one of any, user, results, result, error, ask, tools, or \
          not before one of them"
     )]
     UnknownCondition {
@@ -97,7 +97,7 @@ pub enum ScriptProblem {
     },
     /// An unknown slot.
     #[error(
-        "`${{{slot}` is no slot; write `${{user}}`, `${{result}}` or `${{ask}}`, or `$${{` for a plain `${{`"
+        "unknown slot `${{{slot}`; write `${{user}}`, `${{result}}` or `${{ask}}`, or `$${{` for a plain `${{`"
     )]
     UnknownSlot {
         /// The text after the `${`.

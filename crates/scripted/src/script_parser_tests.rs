@@ -187,7 +187,7 @@ fn complaints_say_where_what_and_what_instead() {
         ),
         (
             "when maybe\n say \"a\"",
-            "line 1: `maybe` is no condition; write one of any, user, results, result, error, ask, tools, or not before one of them",
+            "line 1: unknown condition `maybe`; write one of any, user, results, result, error, ask, tools, or not before one of them",
         ),
         (
             "when any or error\n say \"a\"",
@@ -208,7 +208,7 @@ fn complaints_say_where_what_and_what_instead() {
         ),
         (
             "when any\n shout \"a\"",
-            "line 2: `shout` is no step; write one of say, think, call, truncate, raw, delay, pace, stop, cut, fail, usage, once, times, or start a rule with when",
+            "line 2: unknown step `shout`; write one of say, think, call, truncate, raw, delay, pace, stop, cut, fail, usage, once, times, or start a rule with when",
         ),
         (
             "when any\n call R {\n \"a\": 1,\n b }\n",
@@ -236,7 +236,7 @@ fn complaints_say_where_what_and_what_instead() {
         ),
         (
             "when any\n say \"echo ${HOME} now\"",
-            "line 2: `${HOME}` is no slot; write `${user}`, `${result}` or `${ask}`, or `$${` for a plain `${`",
+            "line 2: unknown slot `${HOME}`; write `${user}`, `${result}` or `${ask}`, or `$${` for a plain `${`",
         ),
         (
             "when any\n fail 200",

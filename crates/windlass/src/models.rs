@@ -18,9 +18,7 @@
 //! ```
 
 pub use windlass_providers::catalog::capabilities::{CapabilityTable, Evidence, ModelCapabilities};
-pub use windlass_providers::catalog::model_description::{
-    CatalogStatus, ModelDescription, describe_model,
-};
+pub use windlass_providers::catalog::model_description::{ModelDescription, describe_model};
 pub use windlass_providers::catalog::overrides::{ModelOverride, ProviderOverride};
 pub use windlass_providers::catalog::prices::{CacheWriteLifetime, TokenPrices};
 pub use windlass_providers::catalog::provider_table::{

@@ -1,4 +1,4 @@
-//! Model controls: effort, thinking, output limit, temperature, stop sequences, prompt cache. A
+//! Model controls: effort, thinking, output limit, temperature, stop sequences, prompt caching. A
 //! flag overrides the profile, which overrides the top of config.toml; a control that is not set is
 //! left to the provider.
 

@@ -12,8 +12,8 @@ use windlass::core::settings::conversation_settings::{
     CacheLifetime, ModelSpec as ModelSettings, Settings,
 };
 use windlass::models::{
-    CacheWriteLifetime, CallOptions, CapabilityTable, CatalogStatus, HttpClient, ModelDescription,
-    ModelRegistry, ProviderTable, ProxyRules, SharedServices,
+    CacheWriteLifetime, CallOptions, CapabilityTable, HttpClient, ModelDescription, ModelRegistry,
+    ProviderTable, ProxyRules, SharedServices,
 };
 use windlass::ports::{Clock, Model, Store};
 use windlass::scripted::{Script, ScriptedModel};
@@ -118,9 +118,9 @@ pub(crate) fn describe(
     let name = name.or_else(|| models.default_model()).or(last_resort);
     let Some(name) = name else { bail!(messages::NO_MODEL_CHOSEN) };
     // The name is checked now: a misspelled one is reported before anything is stored.
-    let ModelDescription { model, summary_model, catalog_status, .. } = models.describe(&name)?;
+    let ModelDescription { model, summary_model, is_listed, .. } = models.describe(&name)?;
     settings.model = model;
-    if catalog_status == CatalogStatus::Unlisted {
+    if !is_listed {
         // The limit of an unlisted model is a guess; an explicit one wins.
         let most = &mut settings.model.max_output_tokens;
         *most = controls.max_tokens.unwrap_or_default().max(*most);

@@ -157,7 +157,7 @@ impl RunTrace {
     }
 }
 
-/// Input tokens with those of the prompt cache, and output tokens.
+/// Input tokens with those from the cache, and output tokens.
 fn format_tokens(usage: &TokenUsage) -> (String, String) {
     let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
     (group_digits(usage.input_tokens.saturating_add(cached)), group_digits(usage.output_tokens))

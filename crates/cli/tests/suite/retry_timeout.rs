@@ -28,7 +28,7 @@ fn a_server_that_is_not_there_is_told_in_seconds_and_the_run_goes_on_once_it_is(
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     let last = ran.err.lines().last().unwrap();
     for part in [
-        format!("nothing is listening on 127.0.0.1:{port}; start the server there"),
+        format!("nothing is listening on 127.0.0.1:{port}; start the server, or"),
         "`windlass resume c`".to_owned(),
         "local_wait_ms".to_owned(),
     ] {

@@ -50,7 +50,7 @@ fn what_was_not_understood_ends_with_2_and_nothing_is_stored() {
     not_understood(&place.run(&["-p", ""]), "usage: `windlass -p \"PROMPT\"`");
     not_understood(&place.run(&["-p", "/cost"]), "add --continue or --resume ID");
     not_understood(&place.run(&["-p", "hi", "--script", "nowhere"]), "cannot be read");
-    not_understood(&place.run(&["-p", "hi", "--model", "nowhere"]), "no provider is known");
+    not_understood(&place.run(&["-p", "hi", "--model", "nowhere"]), "unknown provider for model");
     not_understood(&place.run_bare(&["man", "nothing"]), "there is no command");
     place.write("home", "");
     std::fs::remove_file(place.path("home")).unwrap();

@@ -103,8 +103,8 @@ fn show_user_context(c: &mut Conversation) {
     c.shown_user_context = context;
 }
 
-/// Refreshes the journal digest of the system prompt. It changes only where the prefix of the
-/// prompt cache changes anyway.
+/// Refreshes the journal digest of the system prompt. It changes only where the cached
+/// prefix changes anyway.
 pub(super) fn refresh_digest(c: &mut Conversation) {
     if !c.journal.is_empty() {
         c.journal_digest = Arc::from(c.journal.digest());

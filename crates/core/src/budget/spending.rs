@@ -17,9 +17,9 @@ pub struct ModelPrice {
     pub input_usd_micros: u64,
     /// Price of output.
     pub output_usd_micros: u64,
-    /// Price of input that is read from the prompt cache.
+    /// Price of input that is read from the cache.
     pub cache_read_usd_micros: u64,
-    /// Price of input that is written to the prompt cache.
+    /// Price of input that is written to the cache.
     pub cache_write_usd_micros: u64,
     /// Different prices for long prompts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,9 +36,9 @@ pub struct LongPromptPrice {
     pub input_usd_micros: u64,
     /// Price of output.
     pub output_usd_micros: u64,
-    /// Price of input that is read from the prompt cache.
+    /// Price of input that is read from the cache.
     pub cache_read_usd_micros: u64,
-    /// Price of input that is written to the prompt cache.
+    /// Price of input that is written to the cache.
     pub cache_write_usd_micros: u64,
 }
 

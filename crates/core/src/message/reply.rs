@@ -151,10 +151,10 @@ pub struct TokenUsage {
     pub input_tokens: u64,
     /// Output tokens.
     pub output_tokens: u64,
-    /// Input tokens read from the provider's prompt cache.
+    /// Input tokens read from the provider's cache.
     #[serde(default)]
     pub cache_read_tokens: u64,
-    /// Input tokens written to the provider's prompt cache.
+    /// Input tokens written to the provider's cache.
     #[serde(default)]
     pub cache_write_tokens: u64,
 }

@@ -48,7 +48,7 @@ const JUDGE_CONTEXT_CHARS: u64 = 16_000;
 /// Assumed usage of a ruling until it is known.
 pub(crate) const JUDGE_COST: TokenUsage = estimated_usage(JUDGE_CONTEXT_CHARS, JUDGE_TOKENS);
 
-/// Returns a usage of which nothing comes from the prompt cache.
+/// Returns a usage of which nothing comes from the cache.
 const fn estimated_usage(input_tokens: u64, output_tokens: u64) -> TokenUsage {
     TokenUsage { input_tokens, output_tokens, cache_read_tokens: 0, cache_write_tokens: 0 }
 }

@@ -66,7 +66,7 @@ pub struct Settings {
     /// Sampling temperature; the provider decides if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Temperature>,
-    /// Lifetime of the prompt cache; the adapter decides if not given.
+    /// Lifetime of cached prompts; the adapter decides if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheLifetime>,
     /// Nesting depth below a top-level conversation.
@@ -166,7 +166,7 @@ impl From<Temperature> for u16 {
     }
 }
 
-/// How long the provider keeps the prompt cache.
+/// How long the provider keeps cached prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CacheLifetime {
     /// The prompt is not marked for caching.

@@ -70,7 +70,7 @@ pub struct RunModels {
     /// Sampling temperature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Temperature>,
-    /// Lifetime of the prompt cache.
+    /// Lifetime of cached prompts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheLifetime>,
 }
@@ -92,7 +92,7 @@ pub struct RunControls {
     /// Sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Temperature>,
-    /// Lifetime of the prompt cache.
+    /// Lifetime of cached prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheLifetime>,
 }

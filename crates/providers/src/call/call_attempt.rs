@@ -10,7 +10,7 @@ use crate::call::call_options::{CallDeadlines, ReplyDelivery};
 use crate::call::call_timer::CallTimer;
 use crate::call::rate_limiter::{CallOutcome, CallPermit, RateGate, RateLimitHeaders};
 use crate::call::raw_response::RawResponse;
-use crate::error::call_error::{CallError, ReplyStarted};
+use crate::error::call_error::CallError;
 use crate::error::error_response;
 use crate::http::{HttpClient, HttpResponse, PostRequest, SharedBody};
 use crate::limits::{MAX_ERROR_BODY_BYTES, MAX_REPLY_BYTES};
@@ -33,7 +33,7 @@ pub(crate) struct CallAttempt<'a> {
 #[derive(Debug)]
 pub(crate) struct FailedAttempt {
     pub(crate) fault: CallError,
-    pub(crate) started: ReplyStarted,
+    pub(crate) has_started: bool,
     /// The part of the response that arrived before the failure.
     pub(crate) raw_response: RawResponse,
 }
@@ -48,7 +48,7 @@ pub(crate) struct CompletedAttempt {
 
 impl From<CallError> for FailedAttempt {
     fn from(fault: CallError) -> Self {
-        Self { fault, started: ReplyStarted::No, raw_response: RawResponse::default() }
+        Self { fault, has_started: false, raw_response: RawResponse::default() }
     }
 }
 
@@ -69,7 +69,7 @@ impl CallAttempt<'_> {
         pass.record_outcome(rate_limit_outcome(&closed));
         match closed {
             Ok(decoded) => Ok(CompletedAttempt { decoded, raw_response }),
-            Err((fault, started)) => Err(FailedAttempt { fault, started, raw_response }),
+            Err((fault, has_started)) => Err(FailedAttempt { fault, has_started, raw_response }),
         }
     }
 
@@ -109,8 +109,8 @@ impl CallAttempt<'_> {
         delivery: ReplyDelivery,
         (pass, mut reading): (&CallPermit, BodyReader<'_, '_>),
         stream: &dyn ReplyObserver,
-    ) -> Result<DecodedReply, (CallError, ReplyStarted)> {
-        let not_begun = |fault| (fault, ReplyStarted::No);
+    ) -> Result<DecodedReply, (CallError, bool)> {
+        let not_begun = |fault| (fault, false);
         let answer = self.send_request(body, pass, &mut reading).await.map_err(not_begun)?;
         let request_id = request_id(&answer);
         let mut closed = if delivery == ReplyDelivery::Streamed && !is_json_response(&answer) {
@@ -130,7 +130,7 @@ impl CallAttempt<'_> {
         asked: DecodeContext,
         reading: BodyReader<'_, '_>,
         stream: &dyn ReplyObserver,
-    ) -> Result<DecodedReply, (CallError, ReplyStarted)> {
+    ) -> Result<DecodedReply, (CallError, bool)> {
         let mut decoding = ReplyStreamDecoder::new(self.wire.new_decoder(asked));
         let mut first = true;
         let mut progress = DecodeProgress::Keepalive;
@@ -144,11 +144,8 @@ impl CallAttempt<'_> {
             let Some(piece) = piece else { break };
             let piece = piece.map_err(|fault| failed(fault, &decoding))?;
             reading.raw_response.push(&piece);
-            if std::mem::take(&mut first) && error_response::is_html_page(&piece) {
-                return Err((
-                    error_response::not_a_model_error(&lossy_text(&piece)),
-                    ReplyStarted::No,
-                ));
+            if std::mem::take(&mut first) && error_response::is_markup(&piece) {
+                return Err((error_response::not_a_model_error(&lossy_text(&piece)), false));
             }
             progress = decoding.push(&piece, stream).map_err(|fault| failed(fault, &decoding))?;
             if progress == DecodeProgress::Content {
@@ -170,7 +167,7 @@ impl CallAttempt<'_> {
         stream: &dyn ReplyObserver,
     ) -> Result<DecodedReply, CallError> {
         let body = reading.read_to_end(answer, MAX_REPLY_BYTES).await?;
-        if body.trim_start().starts_with('<') {
+        if error_response::is_markup(body.as_bytes()) {
             return Err(error_response::not_a_model_error(&body));
         }
         let mut closed = self.wire.decode_whole(&body, asked, stream)?;
@@ -230,7 +227,7 @@ fn request_id(answer: &HttpResponse<'_>) -> Option<String> {
     Some(RawJson::string(id).text().to_owned())
 }
 
-fn rate_limit_outcome(closed: &Result<DecodedReply, (CallError, ReplyStarted)>) -> CallOutcome {
+fn rate_limit_outcome(closed: &Result<DecodedReply, (CallError, bool)>) -> CallOutcome {
     let Err((fault, _)) = closed else { return CallOutcome::Succeeded };
     match fault {
         CallError::HttpStatus { status: 429, retry_after_ms, .. } => {

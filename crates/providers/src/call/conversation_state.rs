@@ -10,6 +10,7 @@ use windlass_core::message::request::ModelRequest;
 
 use crate::call::call_notice::CallNotice;
 use crate::limits::MAX_CACHED_CONVERSATIONS;
+use crate::request_cache::address_of;
 use crate::wire::wire_protocol::PriorThinking;
 
 /// The states of conversations, each identified by its first segment.
@@ -32,7 +33,7 @@ impl ConversationStates {
         if kept.is_empty() {
             return PriorThinking::Sent;
         }
-        let first = first_segment(request).map(segment_address);
+        let first = first_segment(request).map(address_of);
         first
             .and_then(|first| kept.get(&first))
             .map_or(PriorThinking::Sent, |kept| kept.prior_thinking)
@@ -68,7 +69,7 @@ impl ConversationStates {
         if kept.len() >= MAX_CACHED_CONVERSATIONS {
             kept.clear();
         }
-        Some(look(kept.entry(segment_address(first)).or_insert_with(|| ConversationState {
+        Some(look(kept.entry(address_of(first)).or_insert_with(|| ConversationState {
             first: Arc::downgrade(first),
             prior_thinking: PriorThinking::Sent,
             sent_notices: Vec::new(),
@@ -78,8 +79,4 @@ impl ConversationStates {
 
 fn first_segment(request: &ModelRequest) -> Option<&Arc<[ContentBlock]>> {
     request.transcript.segments().front().map(|segment| &segment.blocks)
-}
-
-fn segment_address(blocks: &Arc<[ContentBlock]>) -> usize {
-    Arc::as_ptr(blocks).cast::<u8>().addr()
 }

@@ -91,7 +91,8 @@ impl Endpoint {
         };
         let mut value = HeaderValue::from_str(&value).map_err(|_| {
             CallError::Misconfigured(format!(
-                "the key for {} has a character no header can hold; copy it again",
+                "the API key for {} contains a character that is not allowed in an HTTP header; \
+                 copy it again",
                 self.provider
             ))
         })?;

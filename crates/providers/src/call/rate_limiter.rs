@@ -137,7 +137,7 @@ impl RateGate {
             }
             if state.queue_len() >= MAX_QUEUED_CALLS {
                 return Err(rate_limited_error(
-                    "too many calls wait for this model",
+                    "too many calls are queued for this model",
                     MAX_LIMITER_WAIT_MS,
                 ));
             }
@@ -160,7 +160,7 @@ impl RateGate {
                 match state.try_admit_first(place.ticket, tokens, now) {
                     Admission::Admitted => return Ok(CallPermit { gate: Arc::clone(self) }),
                     Admission::WaitMs(ms) if ms > patience => {
-                        return Err(rate_limited_error("the provider asked to wait", ms));
+                        return Err(rate_limited_error("rate limited by the provider", ms));
                     }
                     Admission::WaitMs(ms) => ms,
                     Admission::AfterOthers => patience,
@@ -168,7 +168,7 @@ impl RateGate {
             };
             if patience == 0 {
                 return Err(rate_limited_error(
-                    "other calls to this model are still under way",
+                    "other calls to this model are still in progress",
                     1_000,
                 ));
             }

@@ -24,7 +24,7 @@ use crate::call::learned_limits::RejectionHint;
 use crate::call::rate_limiter::RateGate;
 use crate::call::request_plan::{ModelProfile, RequestPlan};
 use crate::catalog::provider_table::WireFormat;
-use crate::error::call_error::{CallError, ReplyStarted};
+use crate::error::call_error::CallError;
 use crate::http::ApiTarget;
 use crate::secret::Redactor;
 use crate::wire::decode_context::DecodeContext;
@@ -63,7 +63,7 @@ impl RemoteModel {
     ) -> Result<Self, ModelFailure> {
         let redactor =
             Redactor::new(endpoint.credential.secret().into_iter().chain(shared.client.secrets()));
-        let failure = |fault: &CallError| fault.to_failure(ReplyStarted::No, &redactor);
+        let failure = |fault: &CallError| fault.to_failure(&redactor);
         let target = ApiTarget::parse(endpoint.api_root()).map_err(|fault| failure(&fault))?;
         let mut headers = endpoint.base_headers().map_err(|fault| failure(&fault))?;
         let wire = wire_formats::new_protocol(endpoint.format, &endpoint.model);
@@ -129,16 +129,15 @@ impl RemoteModel {
     pub async fn count_tokens(&self, request: &ModelRequest) -> Result<u64, ModelFailure> {
         if self.endpoint.format != WireFormat::AnthropicMessages {
             let fault = CallError::Misconfigured(
-                "this provider has no endpoint that counts tokens; /context estimates them"
-                    .to_owned(),
+                "this provider cannot count tokens; /context shows an estimate".to_owned(),
             );
-            return Err(fault.to_failure(ReplyStarted::No, &self.redactor));
+            return Err(fault.to_failure(&self.redactor));
         }
         let known = self.current_profile();
         let plan = RequestPlan::new(&known, request, self.attempt_options(request, &known));
         let body = self.wire.encode_count_tokens_body(&plan);
         let path = self.target.uri(&format!("{}/count_tokens", self.wire.path()));
-        let path = path.map_err(|fault| fault.to_failure(ReplyStarted::No, &self.redactor))?;
+        let path = path.map_err(|fault| fault.to_failure(&self.redactor))?;
         let text = self
             .new_attempt(&path, &self.headers)
             .fetch_text(body)
@@ -150,8 +149,8 @@ impl RemoteModel {
         }
         serde_json::from_str(&text).map(|counted: TokenCountResponse| counted.input_tokens).map_err(
             |error| {
-                let fault = CallError::Malformed(format!("the answer is no count: {error}"));
-                fault.to_failure(ReplyStarted::No, &self.redactor)
+                let fault = CallError::Malformed(format!("invalid count_tokens response: {error}"));
+                fault.to_failure(&self.redactor)
             },
         )
     }
@@ -239,8 +238,7 @@ impl RemoteModel {
 
     /// Learns from the rejection and returns whether the adjusted call may be made.
     fn adjust_after_rejection(&self, failed: &FailedAttempt, plan: &RequestPlan<'_>) -> bool {
-        let Some(lesson) =
-            RejectionHint::from_error(&failed.fault).filter(|_| failed.started == ReplyStarted::No)
+        let Some(lesson) = RejectionHint::from_error(&failed.fault).filter(|_| !failed.has_started)
         else {
             return false;
         };
@@ -283,7 +281,12 @@ impl RemoteModel {
 
     fn to_failure(&self, failed: &FailedAttempt) -> ModelFailure {
         let raw = failed.raw_response.to_failure_json(&self.redactor);
-        ModelFailure { raw, ..failed.fault.to_failure(failed.started, &self.redactor) }
+        let failure = if failed.has_started {
+            failed.fault.to_failure_once_started(&self.redactor)
+        } else {
+            failed.fault.to_failure(&self.redactor)
+        };
+        ModelFailure { raw, ..failure }
     }
 }
 
@@ -310,7 +313,7 @@ fn build_profile(
 ) -> ModelProfile {
     let knowledge = shared.capabilities.lookup(&endpoint.model);
     let spoken = (endpoint.format, endpoint.dialect);
-    ModelProfile::new(Arc::clone(&endpoint.model), spoken, options, &knowledge)
+    ModelProfile::new(Arc::clone(&endpoint.model), spoken, options, knowledge)
 }
 
 /// Returns whether a reply calls the tool, or was truncated while it did.

@@ -29,9 +29,7 @@ pub(crate) struct ModelProfile {
     pub(crate) model: Arc<str>,
     pub(crate) format: WireFormat,
     pub(crate) dialect: Dialect,
-    pub(crate) capabilities: ModelCapabilities,
-    /// Whether the capability table lists the model.
-    pub(crate) is_listed: bool,
+    pub(crate) knowledge: ModelKnowledge,
     /// The largest output that may be requested; `None` if unknown.
     pub(crate) max_output_tokens: Option<u64>,
     pub(crate) user: Option<Arc<str>>,
@@ -43,22 +41,25 @@ impl ModelProfile {
         model: Arc<str>,
         (format, dialect): (WireFormat, Dialect),
         options: &CallOptions,
-        knowledge: &ModelKnowledge,
+        knowledge: ModelKnowledge,
     ) -> Self {
-        let capabilities = knowledge.capabilities().clone();
         // A default is not knowledge: the user may know better.
-        let max_output_tokens =
-            knowledge.has_known_output_limit().then_some(capabilities.max_output_tokens);
+        let max_output_tokens = knowledge
+            .has_known_output_limit()
+            .then_some(knowledge.capabilities().max_output_tokens);
         Self {
             model,
             format,
             dialect,
-            capabilities,
-            is_listed: matches!(knowledge, ModelKnowledge::Known(_)),
+            knowledge,
             max_output_tokens,
             user: options.user.clone(),
             cache_lifetime: options.cache,
         }
+    }
+
+    pub(crate) fn capabilities(&self) -> &ModelCapabilities {
+        self.knowledge.capabilities()
     }
 
     /// Returns the output limit to request.
@@ -105,10 +106,9 @@ impl<'a> RequestPlan<'a> {
     ) -> Self {
         let mut notices = Vec::new();
         let wanted = &request.settings.thinking;
-        let capabilities = &profile.capabilities;
+        let capabilities = profile.capabilities();
         let effort = thinking_plan::supported_effort(wanted.effort, capabilities, &mut notices);
-        let thinker =
-            ThinkingPlanner { capabilities, is_listed: profile.is_listed, format: profile.format };
+        let thinker = ThinkingPlanner { knowledge: &profile.knowledge, format: profile.format };
         let thinking = thinker.plan(wanted.budget_tokens, effort, attempt.max_tokens, &mut notices);
         let tool_choice = effective_tool_choice(profile, request, thinking, &mut notices);
         let is_messages = profile.format == WireFormat::AnthropicMessages;
@@ -177,7 +177,7 @@ impl<'a> RequestPlan<'a> {
         }
         HeaderValue::from_str(&names.join(",")).map(Some).map_err(|_| {
             CallError::Misconfigured(
-                "the name of a beta has a character no header can hold; check the settings"
+                "a beta name contains a character that is not allowed in an HTTP header; check the settings"
                     .to_owned(),
             )
         })
@@ -214,7 +214,7 @@ fn effective_temperature(
 ) -> Option<Temperature> {
     let wanted = request.settings.temperature?;
     let thinks = matches!(thinking, ThinkingParam::Adaptive | ThinkingParam::Budget { .. });
-    let taken = match known.capabilities.temperature {
+    let taken = match known.capabilities().temperature {
         TemperatureSupport::Always => true,
         TemperatureSupport::UnlessThinking => !thinks,
         TemperatureSupport::Never => false,
@@ -258,7 +258,7 @@ fn effective_tool_choice<'a>(
 }
 
 fn can_force_tool(known: &ModelProfile, request: &ModelRequest, thinking: ThinkingParam) -> bool {
-    let here = match known.capabilities.forced_choice {
+    let here = match known.capabilities().forced_choice {
         ForcedChoice::Always => true,
         ForcedChoice::UnlessBudgetThinking => !matches!(thinking, ThinkingParam::Budget { .. }),
         ForcedChoice::Never => false,

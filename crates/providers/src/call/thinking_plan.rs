@@ -3,7 +3,7 @@
 use windlass_core::settings::conversation_settings::Effort;
 
 use crate::call::call_notice::CallNotice;
-use crate::catalog::capabilities::{ModelCapabilities, ThinkingKind};
+use crate::catalog::capabilities::{ModelCapabilities, ModelKnowledge, ThinkingKind};
 use crate::catalog::provider_table::WireFormat;
 
 /// The output limit below which there is no thinking: a short answer is wanted.
@@ -27,10 +27,8 @@ pub(crate) enum ThinkingParam {
 /// What is known of the model's thinking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThinkingPlanner<'a> {
-    pub(crate) capabilities: &'a ModelCapabilities,
-    /// Whether the capability table lists the model. For a model that is not listed, the server
-    /// decides what it supports.
-    pub(crate) is_listed: bool,
+    /// For a model that is not listed, the server decides what it supports.
+    pub(crate) knowledge: &'a ModelKnowledge,
     pub(crate) format: WireFormat,
 }
 
@@ -87,7 +85,7 @@ impl ThinkingPlanner<'_> {
     }
 
     fn supports(self, kind: ThinkingKind) -> bool {
-        self.capabilities.thinking.contains(&kind)
+        self.knowledge.capabilities().thinking.contains(&kind)
     }
 
     fn is_anthropic(self) -> bool {
@@ -98,7 +96,7 @@ impl ThinkingPlanner<'_> {
     /// a small output limit leaves no space for thinking.
     fn plan_default(self, effort: Option<Effort>, max_tokens: u64) -> ThinkingParam {
         let adapts = self.supports(ThinkingKind::Adaptive) && !self.supports(ThinkingKind::Always);
-        if !self.is_anthropic() || !self.is_listed {
+        if !self.is_anthropic() || !self.knowledge.is_listed() {
             ThinkingParam::Unset
         } else if max_tokens <= MIN_THINKING_TOKENS {
             self.plan_off(effort).unwrap_or(ThinkingParam::Unset)
@@ -111,7 +109,8 @@ impl ThinkingPlanner<'_> {
 
     /// Switches thinking off; `None` if the model does not support that.
     fn plan_off(self, effort: Option<Effort>) -> Option<ThinkingParam> {
-        let never_thinks = self.is_listed && self.capabilities.thinking.is_empty();
+        let never_thinks =
+            self.knowledge.is_listed() && self.knowledge.capabilities().thinking.is_empty();
         let hard = effort > Some(Effort::High);
         if never_thinks {
             Some(ThinkingParam::Unset)

@@ -150,6 +150,12 @@ impl ModelKnowledge {
         }
     }
 
+    /// Returns whether the table lists the model.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        matches!(self, Self::Known(_))
+    }
+
     /// Returns whether the output limit is more than a default.
     pub(crate) fn has_known_output_limit(&self) -> bool {
         match self {

@@ -25,24 +25,15 @@ const INITIAL_THINKING_OUTPUT_TOKENS: u64 = 16_384;
 pub struct ModelDescription {
     /// The model for the settings of a conversation.
     pub model: ModelSpec,
-    /// Whether the catalog lists the model.
-    pub catalog_status: CatalogStatus,
+    /// Whether the catalog lists the model. If not, its window and limits are defaults, and it has
+    /// no price: a cap in dollars must refuse to start.
+    pub is_listed: bool,
     /// The name of the provider that serves it.
     pub provider: Arc<str>,
     /// The source of the model's row.
     pub source: String,
     /// The cheap model of its family, which summarises for it; `None` where none is known.
     pub summary_model: Option<ModelSpec>,
-}
-
-/// Whether a model is in the catalog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CatalogStatus {
-    /// The model is listed.
-    Listed,
-    /// The model is not listed: its window and limits are defaults, and it has no price. A cap in
-    /// dollars must refuse to start.
-    Unlisted,
 }
 
 /// Describes the model of a name such as `claude-sonnet-4-6`, `openai:gpt-5.5` or `sonnet`.
@@ -67,10 +58,7 @@ pub fn describe_model(
     let cheap = cheap.and_then(|cheap| Some(model_settings(&cheap, &known(&cheap)?, cache)));
     Ok(ModelDescription {
         model: model_settings(name, &knowledge, cache),
-        catalog_status: match knowledge {
-            ModelKnowledge::Known(_) => CatalogStatus::Listed,
-            ModelKnowledge::Unknown(_) => CatalogStatus::Unlisted,
-        },
+        is_listed: knowledge.is_listed(),
         provider: Arc::clone(&provider.name),
         source: abilities.source.clone(),
         summary_model: cheap,

@@ -1,7 +1,7 @@
 use windlass_core::settings::conversation_settings::ToolForcing;
 
 use crate::catalog::capabilities::CapabilityTable;
-use crate::catalog::model_description::{CatalogStatus, ModelDescription, describe_model};
+use crate::catalog::model_description::{ModelDescription, describe_model};
 use crate::catalog::overrides::CatalogOverrides;
 use crate::catalog::provider_table::ProviderTable;
 use windlass_core::settings::conversation_settings::CacheLifetime;
@@ -13,7 +13,7 @@ fn describe_built_in(name: &str, cache: CacheLifetime) -> ModelDescription {
 #[test]
 fn a_listed_model_has_its_window_limits_price_and_forcing() {
     let sonnet = describe_built_in("claude-sonnet-4-6", CacheLifetime::FiveMinutes);
-    assert_eq!((sonnet.catalog_status, &*sonnet.provider), (CatalogStatus::Listed, "anthropic"));
+    assert_eq!((sonnet.is_listed, &*sonnet.provider), (true, "anthropic"));
     assert_eq!(&*sonnet.model.name, "claude-sonnet-4-6");
     assert_eq!(sonnet.model.window_tokens, 1_000_000);
     assert_eq!(sonnet.model.max_output_tokens, 128_000);
@@ -33,7 +33,7 @@ fn a_listed_model_has_its_window_limits_price_and_forcing() {
 #[test]
 fn an_unlisted_model_is_an_explicit_state() {
     let local = describe_built_in("ollama:qwen3:8b", CacheLifetime::Off);
-    assert_eq!(local.catalog_status, CatalogStatus::Unlisted);
+    assert!(!local.is_listed);
     assert_eq!(local.model.price, None);
     assert_eq!((local.model.window_tokens, local.model.max_output_tokens), (128_000, 32_000));
 }
@@ -47,7 +47,7 @@ fn the_users_rows_describe_models_too() {
     let providers = ProviderTable::built_in().with_overrides(&rows.providers).unwrap();
     let capabilities = CapabilityTable::built_in().with_overrides(&rows.models);
     let tiny = describe_model(&providers, &capabilities, CacheLifetime::Off, "lab:tiny").unwrap();
-    assert_eq!((tiny.catalog_status, tiny.source.as_str()), (CatalogStatus::Listed, "the user"));
+    assert_eq!((tiny.is_listed, tiny.source.as_str()), (true, "the user"));
     assert_eq!(tiny.model.max_tokens, 1_024, "there must be room for a conversation");
     assert_eq!(tiny.model.price.unwrap().output_usd_micros, 2);
     assert!(describe_model(&providers, &capabilities, CacheLifetime::Off, "nobody").is_err());

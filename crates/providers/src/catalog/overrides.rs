@@ -25,7 +25,7 @@ pub struct CatalogOverrides {
 
 /// Tables that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
-#[error("the tables of models and providers cannot be read: {0}; compare it with models.json")]
+#[error("the [models] and [providers] tables are invalid: {0}; see docs/providers.md for the keys")]
 pub struct InvalidOverrides(#[from] serde_json::Error);
 
 impl CatalogOverrides {

@@ -150,9 +150,7 @@ impl Credential {
 #[non_exhaustive]
 pub enum ProviderError {
     /// No provider matches the name.
-    #[error(
-        "no provider is known for the model `{model}`; write `provider:model` with one of: {known}"
-    )]
+    #[error("unknown provider for model `{model}`; use `provider:model` with one of: {known}")]
     UnknownProvider {
         /// The name of the model.
         model: String,
@@ -160,7 +158,7 @@ pub enum ProviderError {
         known: String,
     },
     /// The provider requires a key and none is set.
-    #[error("no key for {provider}; set {variables}")]
+    #[error("no API key for {provider}; set {variables}")]
     MissingKey {
         /// The name of the provider.
         provider: Arc<str>,
@@ -169,7 +167,7 @@ pub enum ProviderError {
     },
     /// The provider has no base URL.
     #[error(
-        "the provider {provider} has no address; set {variable}, or base_url in [providers.{provider}]"
+        "provider {provider} has no base URL; set {variable}, or base_url in [providers.{provider}]"
     )]
     MissingAddress {
         /// The name of the provider.
@@ -179,7 +177,7 @@ pub enum ProviderError {
     },
     /// A base URL is not valid.
     #[error(
-        "the provider `{provider}` is at `{address}`, which is not an http:// or https:// address"
+        "base_url of provider `{provider}` is `{address}`; it must be an http:// or https:// URL"
     )]
     InvalidAddress {
         /// The name of the provider.
@@ -188,7 +186,7 @@ pub enum ProviderError {
         address: String,
     },
     /// A row of the user's is incomplete.
-    #[error("the provider `{provider}` has no {missing}; say it in [providers.{provider}]")]
+    #[error("provider `{provider}` has no {missing}; set it in [providers.{provider}]")]
     IncompleteProvider {
         /// The name of the provider.
         provider: String,

@@ -72,7 +72,7 @@ fn keys_tokens_and_addresses_come_from_the_environment() {
     let error = anthropic.resolve_credential(&no_variables).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no key for anthropic; set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"
+        "no API key for anthropic; set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"
     );
     let (ollama, _) = table.find("ollama:x").unwrap();
     assert_eq!(ollama.resolve_credential(&no_variables), Ok(Credential::None));
@@ -95,7 +95,7 @@ fn an_address_is_checked_and_completed() {
             format!(r#"{{"providers":{{"lab":{{"format":"openai_chat","base_url":"{bad}"}}}}}}"#);
         let rows = CatalogOverrides::from_json(&row).unwrap().providers;
         let error = ProviderTable::built_in().with_overrides(&rows).unwrap_err().to_string();
-        assert!(error.contains("not an http:// or https:// address"), "{bad}: {error}");
+        assert!(error.contains("must be an http:// or https:// URL"), "{bad}: {error}");
     }
 }
 

@@ -47,10 +47,10 @@ pub(crate) enum CallError {
         message: String,
     },
     /// The stream ended before the reply was complete.
-    #[error("the stream ended before the reply did ({0})")]
+    #[error("the stream ended before the reply was complete ({0})")]
     StreamCut(String),
     /// The response cannot be parsed.
-    #[error("{0}; if it happens again, check that the address is a model's")]
+    #[error("{0}; if it happens again, check that the base URL points to a model API")]
     Malformed(String),
     /// Something other than a model API responded.
     #[error("{0}")]
@@ -59,16 +59,18 @@ pub(crate) enum CallError {
     #[error(transparent)]
     EventTooLarge(#[from] EventTooLarge),
     /// A reply is larger than any that a model sends.
-    #[error("a reply of more than {MAX_REPLY_BYTES} bytes; check that the address is a model's")]
+    #[error(
+        "the reply exceeds {MAX_REPLY_BYTES} bytes; check that the base URL points to a model API"
+    )]
     ReplyTooLarge,
     /// Nothing but pings arrived for too long.
-    #[error("nothing came for {0} ms")]
+    #[error("no data received for {0} ms")]
     IdleTimeout(u64),
     /// The whole call took too long.
-    #[error("the call took longer than {0} ms")]
+    #[error("the call exceeded its time limit of {0} ms")]
     TotalTimeout(u64),
     /// The connection was not established in time.
-    #[error("no connection within {0} ms; check the address and the network")]
+    #[error("connecting took longer than {0} ms; check the base URL and the network")]
     ConnectTimeout(u64),
     /// The rate limiter tells the run to retry later.
     #[error("{reason}")]
@@ -80,20 +82,26 @@ pub(crate) enum CallError {
     },
 }
 
-/// Whether the response has started: from then on it is billed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReplyStarted {
-    No,
-    Yes,
-}
-
 impl CallError {
-    /// Returns the failure that the core receives.
-    pub(crate) fn to_failure(&self, begun: ReplyStarted, redactor: &Redactor) -> ModelFailure {
-        let class = match begun {
-            ReplyStarted::No => self.failure_class(),
-            ReplyStarted::Yes => retry_class::class_once_started(self.failure_class()),
-        };
+    /// An event is not valid JSON.
+    pub(crate) fn invalid_event_json(error: &serde_json::Error) -> Self {
+        Self::Malformed(format!("an event is not valid JSON: {error}"))
+    }
+
+    /// The events of a stream contradict each other.
+    pub(crate) fn malformed_stream(what: &str) -> Self {
+        Self::Malformed(format!("malformed stream: {what}"))
+    }
+
+    /// Returns the failure that the core receives if the response has started, and is billed.
+    pub(crate) fn to_failure_once_started(&self, redactor: &Redactor) -> ModelFailure {
+        let failure = self.to_failure(redactor);
+        ModelFailure { class: retry_class::class_once_started(failure.class), ..failure }
+    }
+
+    /// Returns the failure that the core receives if the response has not started.
+    pub(crate) fn to_failure(&self, redactor: &Redactor) -> ModelFailure {
+        let class = self.failure_class();
         let text = redactor.redact(&self.to_string());
         let message =
             windlass_core::message::truncate::truncate_text(&text, MAX_MESSAGE_CHARS).into();

@@ -33,12 +33,12 @@ pub(crate) fn status_error(
 pub(crate) fn not_a_model_error(body: &str) -> CallError {
     let ApiErrorDetails { message, .. } = describe_body(body);
     CallError::NotAModelApi(format!(
-        "the server answered with {message}; check that the address is a model's API"
+        "the server answered with {message}; check that the base URL points to a model API"
     ))
 }
 
 fn describe_body(body: &str) -> ApiErrorDetails {
-    let kind = "without an error object".to_owned();
+    let kind = "no error object".to_owned();
     let message = if is_html_page(body.as_bytes()) {
         let title = text_between(body, "<title>", "</title>").unwrap_or("untitled").trim();
         format!(
@@ -46,18 +46,23 @@ fn describe_body(body: &str) -> ApiErrorDetails {
             windlass_core::message::truncate::truncate_text(title, MAX_QUOTED_BODY_CHARS)
         )
     } else if body.trim().is_empty() {
-        "nothing".to_owned()
+        "an empty body".to_owned()
     } else {
         format!(
-            "this text: {}",
+            "the text: {}",
             windlass_core::message::truncate::truncate_text(body.trim(), MAX_QUOTED_BODY_CHARS)
         )
     };
     ApiErrorDetails { kind, message, status: None }
 }
 
+/// Returns whether a body is markup, as of a web page or an XML error: no wire format begins so.
+pub(crate) fn is_markup(body: &[u8]) -> bool {
+    body.trim_ascii_start().starts_with(b"<")
+}
+
 /// Returns whether a body is a web page.
-pub(crate) fn is_html_page(body: &[u8]) -> bool {
+fn is_html_page(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
     let begins =
         |word: &[u8]| body.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
@@ -79,10 +84,10 @@ fn retry_after_ms(headers: &HeaderMap, now: UnixMillis) -> Option<u64> {
 
 fn advice_for_status(status: u16) -> &'static str {
     match status {
-        300..=399 => "; the server is elsewhere: set the base URL to where it points",
+        300..=399 => "; the server redirects: set the base URL to the new location",
         401 => "; check the API key",
         402 => "; check the account's balance",
-        403 => "; check what the API key may do",
+        403 => "; check the permissions of the API key",
         404 => "; check the model's name and the base URL",
         405 | 501 => "; check the base URL",
         _ => "",

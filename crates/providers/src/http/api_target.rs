@@ -1,5 +1,6 @@
 //! The base URL of a server, parsed.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::{HeaderValue, Uri};
@@ -64,6 +65,13 @@ impl ApiTarget {
 
 fn invalid_address(address: &str) -> CallError {
     CallError::Misconfigured(format!(
-        "`{address}` is no address of a server; write one like https://api.example.com/v1"
+        "`{address}` is not a valid base URL; write one like https://api.example.com/v1"
     ))
+}
+
+/// Returns whether a host name or address is that of the loopback interface.
+#[must_use]
+pub fn is_loopback_host(host: &str) -> bool {
+    let address = host.parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }

@@ -112,7 +112,7 @@ impl HttpClient {
         let mut connection = self.open_connection(origin, post.connect_ms).await?;
         let response = connection.send(build_request(&post)).await.map_err(|error| {
             CallError::Unreachable(format!(
-                "{}:{} gave no answer: {}",
+                "{}:{} did not respond: {}",
                 origin.host,
                 origin.port,
                 error_with_causes(&error)

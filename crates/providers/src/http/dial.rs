@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::api_target::Origin;
+use super::api_target::{Origin, is_loopback_host};
 use super::http_connection::HttpConnection;
 use super::proxy_rules::ProxyServer;
 use super::proxy_tunnel;
@@ -33,7 +33,7 @@ pub(super) async fn connect(
         None => Box::new(stream),
         Some(tls) => {
             let name = ServerName::try_from(origin.host.to_string()).map_err(|_| {
-                CallError::Misconfigured(format!("`{}` is no name of a server", origin.host))
+                CallError::Misconfigured(format!("`{}` is not a valid server name", origin.host))
             })?;
             Box::new(tls.connect(name, stream).await.map_err(|error| tls_error(origin, &error))?)
         }
@@ -57,9 +57,9 @@ pub(super) async fn connect_tcp(host: &str, port: u16) -> Result<TcpStream, Call
 }
 
 fn connect_error(host: &str, port: u16, error: &io::Error) -> CallError {
-    if error.kind() == io::ErrorKind::ConnectionRefused && is_loopback_host(host) {
+    if error.kind() == io::ErrorKind::ConnectionRefused && is_own_host(host) {
         return CallError::ServerNotRunning(format!(
-            "nothing is listening on {host}:{port}; start the server there, or correct its address"
+            "nothing is listening on {host}:{port}; start the server, or correct the base URL"
         ));
     }
     let advice = match error.kind() {
@@ -67,25 +67,24 @@ fn connect_error(host: &str, port: u16, error: &io::Error) -> CallError {
         io::ErrorKind::TimedOut
         | io::ErrorKind::NetworkUnreachable
         | io::ErrorKind::HostUnreachable => "; check the network",
-        _ => "; check the address and the network",
+        _ => "; check the base URL and the network",
     };
     CallError::Unreachable(format!("cannot connect to {host}:{port}: {error}{advice}"))
 }
 
-/// Returns whether a host name or address always refers to this machine.
-fn is_loopback_host(host: &str) -> bool {
-    let is_loopback = |address: IpAddr| address.is_loopback() || address.is_unspecified();
-    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is_loopback)
+/// Returns whether connections to a host always reach this machine: those to `0.0.0.0` do, too.
+fn is_own_host(host: &str) -> bool {
+    is_loopback_host(host) || host.parse().is_ok_and(|address: IpAddr| address.is_unspecified())
 }
 
 /// An invalid TLS message of the server is a permanent error; a broken connection may work next
 /// time.
 fn tls_error(origin: &Origin, error: &io::Error) -> CallError {
-    let text = format!("no secure connection to {}:{}: {error}", origin.host, origin.port);
+    let text = format!("TLS connection to {}:{} failed: {error}", origin.host, origin.port);
     match error.kind() {
         io::ErrorKind::InvalidData => CallError::TlsFailed(format!(
-            "{text}; check that the address should begin with https, the machine's clock, and that the \
-             server's certificate is trusted (SSL_CERT_FILE adds roots)"
+            "{text}; check that the base URL should use https, that the system clock is right, and that \
+             the server's certificate is trusted (SSL_CERT_FILE adds root certificates)"
         )),
         _ => CallError::Unreachable(text),
     }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::Uri;
 use percent_encoding::percent_decode_str;
 
-use super::api_target::{HttpScheme, Origin};
+use super::api_target::{HttpScheme, Origin, is_loopback_host};
 use crate::secret::Secret;
 
 /// The variables that name a proxy; the first one that is set applies.
@@ -30,7 +30,7 @@ pub struct ProxyRules {
 
 /// A variable that does not name a usable proxy. Its value may contain a password and is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{variable} names no proxy that can be used; write it like http://proxy.example.com:3128")]
+#[error("{variable} is not a usable proxy URL; write it like http://proxy.example.com:3128")]
 pub struct InvalidProxy {
     /// The name of the variable.
     pub variable: &'static str,
@@ -150,11 +150,6 @@ impl NoProxyRule {
             }
         }
     }
-}
-
-fn is_loopback_host(host: &str) -> bool {
-    let address = host.parse::<IpAddr>();
-    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn is_domain_or_subdomain(host: &str, name: &str) -> bool {

@@ -20,10 +20,13 @@ pub(super) async fn open_tunnel(
     origin: &Origin,
 ) -> Result<TcpStream, CallError> {
     let mut stream = connect_tcp(&proxy.host, proxy.port).await.map_err(|fault| {
-        CallError::Unreachable(format!("{fault} (this is the proxy of HTTPS_PROXY)"))
+        CallError::Unreachable(format!("{fault} (the proxy set in HTTPS_PROXY)"))
     })?;
     let lost = |error: std::io::Error| {
-        CallError::Unreachable(format!("the proxy {}:{} hung up: {error}", proxy.host, proxy.port))
+        CallError::Unreachable(format!(
+            "the proxy {}:{} closed the connection: {error}",
+            proxy.host, proxy.port
+        ))
     };
     stream.write_all(connect_request(proxy, origin).as_bytes()).await.map_err(lost)?;
     let answer = read_response_head(&mut stream).await.map_err(lost)?;
@@ -50,7 +53,7 @@ async fn read_response_head(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> 
     let mut bytes = Vec::new();
     while !bytes.ends_with(b"\r\n\r\n") {
         if bytes.len() > MAX_RESPONSE_HEAD_BYTES || stream.read_buf(&mut bytes).await? == 0 {
-            return Err(std::io::Error::other("it did not answer as a proxy does"));
+            return Err(std::io::Error::other("not a proxy response"));
         }
     }
     Ok(bytes)
@@ -63,18 +66,18 @@ fn check_response(proxy: &ProxyServer, answer: &[u8]) -> Result<(), CallError> {
     let Some(status) = status.filter(|_| line.starts_with("HTTP/1.")) else {
         let place = format!("{}:{}", proxy.host, proxy.port);
         return Err(CallError::Misconfigured(format!(
-            "{place} did not answer as a proxy does; check HTTPS_PROXY"
+            "{place} did not respond like an HTTP proxy; check HTTPS_PROXY"
         )));
     };
     if (200..300).contains(&status) {
         return Ok(());
     }
     let advice = match status {
-        407 => "; write name and password into HTTPS_PROXY: http://name:password@host:port",
-        _ => "; check HTTPS_PROXY, or name the server in NO_PROXY",
+        407 => "; add user name and password to HTTPS_PROXY: http://user:password@host:port",
+        _ => "; check HTTPS_PROXY, or add the server to NO_PROXY",
     };
     let said = windlass_core::message::truncate::truncate_text(line, MAX_QUOTED_STATUS_CHARS);
-    let message = format!("the proxy {}:{} said: {said}", proxy.host, proxy.port);
+    let message = format!("the proxy {}:{} answered: {said}", proxy.host, proxy.port);
     let kind = "proxy".to_owned();
     Err(CallError::HttpStatus { status, kind, message, advice, retry_after_ms: None })
 }

@@ -24,7 +24,7 @@ pub(super) fn build_tls_connector(extra_roots: &[Vec<u8>]) -> Result<TlsConnecto
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|error| CallError::TlsFailed(format!("no usable version of TLS: {error}")))?;
+        .map_err(|error| CallError::TlsFailed(format!("no supported TLS version: {error}")))?;
     let mut config = config.with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsConnector::from(Arc::new(config)))

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use windlass_core::message::transcript::{Transcript, TranscriptSegment};
 
 use crate::limits::{MAX_CACHED_BODY_BYTES, MAX_CACHED_CONVERSATIONS};
+use crate::request_cache::address_of;
 use crate::request_cache::encoded_conversation::{EncodedConversation, EncodedSegment};
 
 /// How a wire format encodes one segment after another.
@@ -92,7 +93,10 @@ impl<E: SegmentEncoder> BodyCache<E> {
         marker: Option<&Bytes>,
         out: &mut Vec<Bytes>,
     ) {
-        let Some(first) = transcript.segments().front().map(segment_address) else { return };
+        let Some(first) = transcript.segments().front().map(|segment| address_of(&segment.blocks))
+        else {
+            return;
+        };
         let mut entry = self.take_entry(first).unwrap_or_default();
         entry.truncate_to_common_prefix(transcript);
         self.encode_new_segments(&mut entry, transcript);
@@ -188,8 +192,4 @@ impl<Open> BodyCacheState<Open> {
 fn estimate_encoded_len(segment: &TranscriptSegment) -> usize {
     const AROUND: usize = 64;
     segment.blocks.iter().map(|block| block.raw().text().len() + AROUND).sum::<usize>() + AROUND
-}
-
-fn segment_address(segment: &TranscriptSegment) -> usize {
-    Arc::as_ptr(&segment.blocks).cast::<u8>().addr()
 }

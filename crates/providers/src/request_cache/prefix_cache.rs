@@ -12,6 +12,7 @@ use windlass_core::settings::conversation_settings::Settings;
 
 use crate::call::request_plan::RequestPlan;
 use crate::limits::MAX_CACHED_CONVERSATIONS;
+use crate::request_cache::address_of;
 
 #[derive(Default)]
 pub(crate) struct PrefixCache {
@@ -48,7 +49,7 @@ impl PrefixCache {
         encode: impl FnOnce() -> Vec<u8>,
     ) -> Bytes {
         let settings = &plan.request.settings;
-        let address = Arc::as_ptr(settings).addr();
+        let address = address_of(settings);
         let mut kept = self.state.lock();
         if let Some(head) = kept.by_settings.get(&address).filter(|head| head.is_valid_for(plan)) {
             return head.bytes.clone();

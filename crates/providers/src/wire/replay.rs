@@ -8,7 +8,7 @@ use windlass_core::message::reply::ModelReply;
 use windlass_runtime::ports::ReplyObserver;
 
 use crate::catalog::provider_table::WireFormat;
-use crate::error::call_error::{CallError, ReplyStarted};
+use crate::error::call_error::CallError;
 use crate::secret::Redactor;
 use crate::wire::decode_context::DecodeContext;
 use crate::wire::wire_formats;
@@ -40,7 +40,10 @@ pub fn replay_stream<'a>(
     let asked = DecodeContext { model, model_call, body_bytes: 0, stop_strings };
     let mut decoding = ReplyStreamDecoder::new(wire_formats::new_decoder(format, asked));
     let redactor = Redactor::default();
-    let failure = |fault: &CallError, begun: ReplyStarted| fault.to_failure(begun, &redactor);
+    let failure = |error: &CallError, has_started: bool| match has_started {
+        true => error.to_failure_once_started(&redactor),
+        false => error.to_failure(&redactor),
+    };
     for piece in pieces {
         let pushed = decoding.push(piece, stream);
         match pushed.map_err(|fault| failure(&fault, decoding.has_started()))? {

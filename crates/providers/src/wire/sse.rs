@@ -26,7 +26,7 @@ pub struct SseEvent<'a> {
 
 /// An event exceeded the cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an event of more than {cap_bytes} bytes; check that the address is a model's")]
+#[error("an event exceeds {cap_bytes} bytes; check that the base URL points to a model API")]
 pub struct EventTooLarge {
     /// The cap, in bytes.
     pub cap_bytes: usize,
@@ -41,7 +41,8 @@ pub struct SseDecoder {
     line_start: usize,
     /// The position up to which no line end was found.
     searched: usize,
-    byte_order_mark: ByteOrderMark,
+    /// Whether a byte order mark was looked for: it can only open a stream.
+    is_mark_checked: bool,
     after_cr: bool,
     name: Vec<u8>,
     /// The position of the data in the buffer, as long as it is one line that arrived in one piece.
@@ -53,13 +54,6 @@ pub struct SseDecoder {
     is_over_cap: bool,
 }
 
-/// Whether a byte order mark may still come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ByteOrderMark {
-    Expected,
-    Checked,
-}
-
 impl SseDecoder {
     /// Creates a decoder that rejects events of more than `cap_bytes`.
     #[must_use]
@@ -69,7 +63,7 @@ impl SseDecoder {
             buffer: Vec::new(),
             line_start: 0,
             searched: 0,
-            byte_order_mark: ByteOrderMark::Expected,
+            is_mark_checked: false,
             after_cr: false,
             name: Vec::new(),
             data_at: None,
@@ -183,7 +177,7 @@ impl SseDecoder {
     /// Skips the byte order mark at the beginning; returns `false` while more bytes are needed to
     /// tell.
     fn skip_byte_order_mark(&mut self) -> bool {
-        if self.byte_order_mark == ByteOrderMark::Checked {
+        if self.is_mark_checked {
             return true;
         }
         let begun = self.buffer.get(..BYTE_ORDER_MARK.len()).unwrap_or(&self.buffer);
@@ -193,7 +187,7 @@ impl SseDecoder {
         } else if BYTE_ORDER_MARK.starts_with(begun) {
             return false;
         }
-        self.byte_order_mark = ByteOrderMark::Checked;
+        self.is_mark_checked = true;
         true
     }
 

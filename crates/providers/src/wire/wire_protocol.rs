@@ -8,7 +8,7 @@ use windlass_runtime::ports::ReplyObserver;
 use crate::call::call_notice::ReplyEnvelope;
 use crate::call::call_options::ReplyDelivery;
 use crate::call::request_plan::RequestPlan;
-use crate::error::call_error::{CallError, ReplyStarted};
+use crate::error::call_error::CallError;
 use crate::limits::MAX_EVENT_BYTES;
 use crate::wire::decode_context::DecodeContext;
 use crate::wire::sse;
@@ -86,7 +86,7 @@ pub(crate) trait StreamDecoder: Send {
     ) -> Result<DecodeProgress, CallError>;
 
     /// Returns whether the response has started and is billed.
-    fn has_started(&self) -> ReplyStarted;
+    fn has_started(&self) -> bool;
 
     /// Returns the reply, or the error: a stream that ended early is one.
     fn finish(self: Box<Self>, stream: &dyn ReplyObserver) -> Result<DecodedReply, CallError>;
@@ -125,7 +125,7 @@ impl ReplyStreamDecoder {
         Ok(self.end.unwrap_or(most))
     }
 
-    pub(crate) fn has_started(&self) -> ReplyStarted {
+    pub(crate) fn has_started(&self) -> bool {
         self.decoder.has_started()
     }
 

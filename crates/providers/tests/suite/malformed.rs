@@ -24,7 +24,7 @@ fn many_events_without_end_are_given_up() {
     let failure =
         replay_stream(WireFormat::AnthropicMessages, &recorded, pieces, &*RecordingStream::new())
             .unwrap_err();
-    assert!(failure.message.contains("a reply of more than"), "{}", failure.message);
+    assert!(failure.message.contains("the reply exceeds"), "{}", failure.message);
 }
 
 // spec: FAULT-48

@@ -147,12 +147,12 @@ async fn a_proxy_that_refuses_says_what_to_do_and_no_password() {
         (
             "HTTP/1.1 407 Who is bWU6cEBzcy13b3Jk with p@ss-word\r\n\r\n",
             FailureClass::Permanent,
-            "write name and password",
+            "add user name and password",
         ),
-        ("HTTP/1.1 403 Forbidden\r\n\r\n", FailureClass::Permanent, "name the server in NO_PROXY"),
-        ("HTTP/1.1 502 Bad Gateway\r\n\r\n", FailureClass::Transient, "said: HTTP/1.1 502"),
+        ("HTTP/1.1 403 Forbidden\r\n\r\n", FailureClass::Permanent, "add the server to NO_PROXY"),
+        ("HTTP/1.1 502 Bad Gateway\r\n\r\n", FailureClass::Transient, "answered: HTTP/1.1 502"),
         ("SSH-2.0-OpenSSH\r\n\r\n", FailureClass::Permanent, "check HTTPS_PROXY"),
-        ("", FailureClass::Transient, "did not answer as a proxy does"),
+        ("", FailureClass::Transient, "not a proxy response"),
     ];
     for (refusal, class, wanted) in cases {
         let proxy = FakeProxy::start(Some(refusal)).await;

@@ -201,7 +201,9 @@ async fn a_name_in_the_settings_chooses_the_model() {
         server.asked().iter().map(|asked| serde_json::from_str(&asked.body).unwrap()).collect();
     let names: Vec<&Value> = sent.iter().map(|body| &body["model"]).collect();
     assert_eq!(names, ["claude-sonnet-4-6", "gpt-5.5", "llama3:8b", "gpt-4o"]);
-    for (name, wanted) in [("mystery", "no provider is known"), ("groq:x", "set GROQ_API_KEY")] {
+    for (name, wanted) in
+        [("mystery", "unknown provider for model"), ("groq:x", "set GROQ_API_KEY")]
+    {
         let mut request = request(prompt("go"));
         request.settings = Arc::new(Settings::new(ModelSettings::with_defaults(name)));
         let failure = models.call(request, RecordingStream::new()).await.unwrap_err();

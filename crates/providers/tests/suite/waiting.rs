@@ -39,7 +39,7 @@ async fn pings_do_not_keep_a_silent_stream_alive() {
         let model = remote(format, &server.url, hasty(150, 60_000));
         let failure = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap_err();
         assert_eq!(failure.class, FailureClass::StreamCut);
-        assert!(failure.message.contains("nothing came for 150 ms"), "{}", failure.message);
+        assert!(failure.message.contains("no data received for 150 ms"), "{}", failure.message);
     }
 }
 
@@ -59,7 +59,7 @@ async fn a_stream_of_single_bytes_is_silent() {
         let model = remote(format, &server.url, hasty(150, 60_000));
         let failure = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap_err();
         assert_eq!(failure.class, FailureClass::Transient, "{}", failure.message);
-        assert!(failure.message.contains("nothing came for 150 ms"), "{}", failure.message);
+        assert!(failure.message.contains("no data received for 150 ms"), "{}", failure.message);
     }
 }
 
@@ -74,7 +74,11 @@ async fn a_connection_that_does_not_come_about_ends_at_its_deadline() {
     let model = remote(WireFormat::AnthropicMessages, &url, options);
     let failure = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Transient);
-    assert!(failure.message.contains("no connection within 150 ms; check"), "{}", failure.message);
+    assert!(
+        failure.message.contains("connecting took longer than 150 ms; check"),
+        "{}",
+        failure.message
+    );
 }
 
 // spec: FAULT-32
@@ -93,7 +97,7 @@ async fn a_reply_that_drips_ends_at_the_total_deadline() {
     let model = remote(WireFormat::AnthropicMessages, &server.url, hasty(5_000, 300));
     let failure = model.call(request(prompt("go")), RecordingStream::new()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::StreamCut);
-    assert!(failure.message.contains("longer than 300 ms"), "{}", failure.message);
+    assert!(failure.message.contains("its time limit of 300 ms"), "{}", failure.message);
 }
 
 #[tokio::test]

@@ -16,37 +16,15 @@ pub(super) enum ResponseBody {
     /// A body that is complete.
     Whole(Option<Bytes>),
     /// The beginning of a body, although the whole length was announced.
-    Part { bytes: Option<Bytes>, promised: u64, cut: CutState },
-    /// A body that is sent while it is written.
-    Stream { events: Receiver<StreamPiece>, cut: CutState },
+    Part { bytes: Option<Bytes>, promised: u64, is_flushed: bool },
+    /// A body that is sent while it is written. Once it is flushed, it is cut.
+    Stream { events: Receiver<StreamPiece>, is_flushed: bool },
 }
 
 /// What the writer of a stream sends.
 pub(super) enum StreamPiece {
     Events(Bytes),
     Cut,
-}
-
-/// How far a body is on the way to its cut. hyper writes its buffer when a body makes it wait, and
-/// discards it when a body fails; so a cut waits once first.
-#[derive(Default)]
-pub(super) enum CutState {
-    #[default]
-    NotYet,
-    Next,
-}
-
-impl CutState {
-    fn poll_cut(&mut self, context: &Context<'_>) -> PolledFrame {
-        match self {
-            Self::NotYet => {
-                *self = Self::Next;
-                context.waker().wake_by_ref();
-                Poll::Pending
-            }
-            Self::Next => Poll::Ready(Some(Err(ConnectionDropped))),
-        }
-    }
 }
 
 impl ResponseBody {
@@ -57,11 +35,11 @@ impl ResponseBody {
     /// The first half of a text, announced with the length of the whole.
     pub(super) fn half(text: &str) -> Self {
         let bytes = Bytes::copy_from_slice(super::pieces::first_half(text).as_bytes());
-        Self::Part { bytes: Some(bytes), promised: text.len() as u64, cut: CutState::default() }
+        Self::Part { bytes: Some(bytes), promised: text.len() as u64, is_flushed: false }
     }
 
     pub(super) fn stream(events: Receiver<StreamPiece>) -> Self {
-        Self::Stream { events, cut: CutState::default() }
+        Self::Stream { events, is_flushed: false }
     }
 }
 
@@ -74,18 +52,18 @@ impl Body for ResponseBody {
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> PolledFrame {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(data_frame)),
-            Self::Part { bytes, cut, .. } => match bytes.take() {
+            Self::Part { bytes, is_flushed, .. } => match bytes.take() {
                 Some(bytes) => Poll::Ready(Some(data_frame(bytes))),
-                None => cut.poll_cut(context),
+                None => poll_cut(is_flushed, context),
             },
-            Self::Stream { cut: cut @ CutState::Next, .. } => cut.poll_cut(context),
-            Self::Stream { events, cut } => match events.poll_recv(context) {
+            Self::Stream { is_flushed: is_flushed @ true, .. } => poll_cut(is_flushed, context),
+            Self::Stream { events, is_flushed } => match events.poll_recv(context) {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(None) => Poll::Ready(None),
                 Poll::Ready(Some(StreamPiece::Events(bytes))) => {
                     Poll::Ready(Some(data_frame(bytes)))
                 }
-                Poll::Ready(Some(StreamPiece::Cut)) => cut.poll_cut(context),
+                Poll::Ready(Some(StreamPiece::Cut)) => poll_cut(is_flushed, context),
             },
         }
     }
@@ -101,6 +79,17 @@ impl Body for ResponseBody {
             Self::Stream { .. } => SizeHint::default(),
         }
     }
+}
+
+/// Polls a body that is to be cut. hyper writes its buffer when a body makes it wait, and discards it
+/// when a body fails; so a cut waits once first.
+fn poll_cut(is_flushed: &mut bool, context: &Context<'_>) -> PolledFrame {
+    if *is_flushed {
+        return Poll::Ready(Some(Err(ConnectionDropped)));
+    }
+    *is_flushed = true;
+    context.waker().wake_by_ref();
+    Poll::Pending
 }
 
 fn data_frame(bytes: Bytes) -> Result<Frame<Bytes>, ConnectionDropped> {

@@ -1,9 +1,8 @@
 //! Routes requests.
 
-use std::net::IpAddr;
-
 use hyper::Method;
 use hyper::header::{self, HeaderMap, HeaderName};
+use windlass_providers::is_loopback_host;
 
 use super::parsed_request::ApiFormat;
 use super::rejection::RequestRejection;
@@ -66,7 +65,7 @@ fn model_route(path: &str, headers: &HeaderMap) -> Result<RequestRoute, RequestR
 /// resolves a name of its own to this address (DNS rebinding) names that as the host.
 pub(super) fn check_local_sender(headers: &HeaderMap) -> Result<(), RequestRejection> {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    if text(header::HOST).is_some_and(|host| !is_loopback_host(host)) {
+    if text(header::HOST).is_some_and(|host| !is_loopback_authority(host)) {
         return Err(RequestRejection::new(
             403,
             "the Host header names another machine; use 127.0.0.1",
@@ -74,23 +73,21 @@ pub(super) fn check_local_sender(headers: &HeaderMap) -> Result<(), RequestRejec
     }
     let page = text(header::ORIGIN)
         .map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
-    match page.is_some_and(|host| !is_loopback_host(host)) {
+    match page.is_some_and(|host| !is_loopback_authority(host)) {
         true => {
-            Err(RequestRejection::new(403, "requests from pages of other machines are refused"))
+            Err(RequestRejection::new(403, "requests from web pages of other origins are rejected"))
         }
         false => Ok(()),
     }
 }
 
 /// Returns whether a host, perhaps with a port, is this machine.
-fn is_loopback_host(host: &str) -> bool {
+fn is_loopback_authority(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     };
-    let address = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost")
-        || address.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    is_loopback_host(name.trim_start_matches('[').trim_end_matches(']'))
 }
 
 /// The format in which a request is rejected before anything else is known about it.

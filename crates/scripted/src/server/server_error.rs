@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 #[non_exhaustive]
 pub enum ServerError {
     /// Other machines could reach the address.
-    #[error("{address} can be reached from other machines; use 127.0.0.1 or ::1")]
+    #[error("{address} is reachable from other machines; use 127.0.0.1 or ::1")]
     NotLoopback {
         /// The address that was requested.
         address: SocketAddr,

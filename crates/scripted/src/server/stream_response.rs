@@ -34,7 +34,7 @@ pub(super) fn start_stream(
     tokio::spawn(async move {
         let clock = state.clock.as_ref();
         let pace = begun.pace;
-        let mut stage = StreamPlayer { clock, sender, encoder, pace, sent: PiecesSent::Nothing };
+        let mut stage = StreamPlayer { clock, sender, encoder, pace, has_sent: false };
         if let Ok(outcome) = stage.play(&begun).await {
             ticket.finish(outcome);
         }
@@ -45,19 +45,13 @@ pub(super) fn start_stream(
 /// The client left, so the answer is not played further.
 struct ClientLeft;
 
-/// Whether a piece of a block has been sent: the pace applies between pieces.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PiecesSent {
-    Nothing,
-    Pieces,
-}
-
 struct StreamPlayer<'a> {
     clock: &'a dyn Clock,
     sender: Sender<StreamPiece>,
     encoder: Box<dyn EventEncoder>,
     pace: StreamPace,
-    sent: PiecesSent,
+    /// Whether a piece was sent: the first one is sent at once.
+    has_sent: bool,
 }
 
 impl StreamPlayer<'_> {
@@ -121,10 +115,10 @@ impl StreamPlayer<'_> {
 
     async fn wait_pace(&mut self) -> Result<(), ClientLeft> {
         let StreamPace(ms) = self.pace;
-        if ms > 0 && self.sent == PiecesSent::Pieces {
+        if ms > 0 && self.has_sent {
             self.sleep_while_connected(ms).await?;
         }
-        self.sent = PiecesSent::Pieces;
+        self.has_sent = true;
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use super::open_block::{FinishedBlock, OpenBlock};
 use super::stream_event::MessagesEvent;
 use super::usage::MessagesUsage;
 use crate::call::call_notice::{CallNotice, ReplyEnvelope};
-use crate::error::call_error::{CallError, ReplyStarted};
+use crate::error::call_error::CallError;
 use crate::limits::MAX_OPEN_BLOCKS;
 use crate::wire::decode_context::DecodeContext;
 use crate::wire::reply_builder::{OutputEnd, ReplyBuilder};
@@ -29,7 +29,7 @@ pub(crate) struct MessagesDecoder {
     context: DecodeContext,
     reply: ReplyBuilder,
     open: Vec<OpenBlock>,
-    started: ReplyStarted,
+    has_started: bool,
     stopped: bool,
     stop_reason: Option<Arc<str>>,
     stop_sequence: Option<Arc<str>>,
@@ -43,7 +43,7 @@ impl MessagesDecoder {
             context,
             reply: ReplyBuilder::default(),
             open: Vec::new(),
-            started: ReplyStarted::No,
+            has_started: false,
             stopped: false,
             stop_reason: None,
             stop_sequence: None,
@@ -56,26 +56,27 @@ impl MessagesDecoder {
         match event.message.map(RawValue::get) {
             Some(message) => self.record_start(&parse_message_usage(message)),
             None => {
-                self.started = ReplyStarted::Yes;
+                self.has_started = true;
                 DecodeProgress::Content
             }
         }
     }
 
     fn record_start(&mut self, used: &MessagesUsage) -> DecodeProgress {
-        self.started = ReplyStarted::Yes;
+        self.has_started = true;
         self.usage.merge(used.to_reported_at_start());
         DecodeProgress::Content
     }
 
     fn on_block_start(&mut self, event: &MessagesEvent<'_>) -> Result<DecodeProgress, CallError> {
-        self.started = ReplyStarted::Yes;
+        self.has_started = true;
         let Some(start) = event.content_block.filter(|_| !self.is_open(event.index)) else {
             return Ok(DecodeProgress::Content);
         };
         self.reply.count_bytes(start.get().len())?;
         let open = OpenBlock::new(event.index, start);
-        let open = open.ok_or_else(|| malformed_stream("a block that is no object"))?;
+        let open =
+            open.ok_or_else(|| CallError::malformed_stream("a content block is not an object"))?;
         self.open_block(open)?;
         Ok(DecodeProgress::Content)
     }
@@ -85,7 +86,7 @@ impl MessagesDecoder {
         index: u64,
         block: &FlatObject<'_>,
     ) -> Result<DecodeProgress, CallError> {
-        self.started = ReplyStarted::Yes;
+        self.has_started = true;
         if !self.is_open(index) {
             self.reply.count_bytes(block.text.len())?;
             self.open_block(OpenBlock::with_fields(index, block.text, block.fields()))?;
@@ -95,7 +96,7 @@ impl MessagesDecoder {
 
     fn open_block(&mut self, block: OpenBlock) -> Result<(), CallError> {
         if self.open.len() >= MAX_OPEN_BLOCKS {
-            return Err(malformed_stream("too many blocks at the same time"));
+            return Err(CallError::malformed_stream("too many open blocks"));
         }
         self.open.push(block);
         Ok(())
@@ -120,7 +121,7 @@ impl MessagesDecoder {
     fn open_block_mut(&mut self, index: u64, data: &str) -> Result<&mut OpenBlock, CallError> {
         self.reply.count_bytes(data.len())?;
         let open = self.open.iter_mut().find(|open| open.index == index);
-        open.ok_or_else(|| malformed_stream("a delta for a block that was not begun"))
+        open.ok_or_else(|| CallError::malformed_stream("a delta for a block that has not started"))
     }
 
     fn on_fast_event(
@@ -238,7 +239,7 @@ impl StreamDecoder for MessagesDecoder {
             return Ok(self.on_fast_message_end(&end));
         }
         let event: MessagesEvent<'_> =
-            serde_json::from_str(data).map_err(|error| invalid_event_json(&error))?;
+            serde_json::from_str(data).map_err(|error| CallError::invalid_event_json(&error))?;
         match event.kind.as_ref() {
             "message_start" => Ok(self.on_message_start(&event)),
             "content_block_start" => self.on_block_start(&event),
@@ -254,8 +255,8 @@ impl StreamDecoder for MessagesDecoder {
         }
     }
 
-    fn has_started(&self) -> ReplyStarted {
-        self.started
+    fn has_started(&self) -> bool {
+        self.has_started
     }
 
     fn finish(mut self: Box<Self>, _stream: &dyn ReplyObserver) -> Result<DecodedReply, CallError> {
@@ -278,12 +279,4 @@ fn parse_message_usage(message: &str) -> MessagesUsage {
     }
     let message: MessageUsage = serde_json::from_str(message).unwrap_or_default();
     message.usage.unwrap_or_default()
-}
-
-fn malformed_stream(what: &str) -> CallError {
-    CallError::Malformed(format!("the stream makes no sense: {what}"))
-}
-
-fn invalid_event_json(error: &serde_json::Error) -> CallError {
-    CallError::Malformed(format!("an event is not the JSON it should be: {error}"))
 }

@@ -7,6 +7,7 @@ use crate::call::call_options::ReplyDelivery;
 use crate::call::request_plan::{EffectiveToolChoice, RequestPlan};
 use crate::call::thinking_plan::{ThinkingParam, effort_name};
 use crate::json::json_writer::{JsonListWriter, JsonObjectWriter};
+use crate::wire::EXPECTED_TAIL_BYTES;
 
 /// The smallest thinking budget that the API accepts.
 const MIN_THINKING_BUDGET_TOKENS: u64 = 1_024;
@@ -90,9 +91,6 @@ fn write_cache_marker(object: &mut JsonObjectWriter<'_>, cache: CacheLifetime) {
         }
     }
 }
-
-/// The number of bytes of a usual tail, allocated at once.
-const EXPECTED_TAIL_BYTES: usize = 256;
 
 /// Encodes everything behind the messages.
 pub(crate) fn encode_tail(plan: &RequestPlan<'_>) -> Vec<u8> {

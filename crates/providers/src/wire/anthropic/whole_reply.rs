@@ -33,7 +33,7 @@ pub(crate) fn decode_whole_reply(
     asked: &DecodeContext,
 ) -> Result<DecodedReply, CallError> {
     let message: MessagesResponse<'_> = serde_json::from_str(body)
-        .map_err(|error| CallError::Malformed(format!("the answer is no message: {error}")))?;
+        .map_err(|error| CallError::Malformed(format!("invalid Messages response: {error}")))?;
     let mut envelope = ReplyEnvelope::default();
     let used = message.usage.map(|used| MessagesUsage::parse(used.get())).unwrap_or_default();
     let usage = asked.usage_or_estimate(used.to_reported(), body.len(), &mut envelope);

@@ -10,7 +10,7 @@ use super::chunk::{ChatChunk, ChatUsage, ChunkChoice, ChunkDelta};
 use super::errors;
 use super::reply_parts::ChatReplyParts;
 use crate::call::call_notice::{CallNotice, ReplyEnvelope};
-use crate::error::call_error::{CallError, ReplyStarted};
+use crate::error::call_error::CallError;
 use crate::json::json_string;
 use crate::wire::decode_context::DecodeContext;
 use crate::wire::openai_common;
@@ -29,7 +29,7 @@ pub(crate) struct ChatDecoder {
     context: DecodeContext,
     parts: ChatReplyParts,
     stop_matcher: StopStringMatcher,
-    started: ReplyStarted,
+    has_started: bool,
     end: ChatStreamEnd,
     has_refusal: bool,
     finish_reason: Option<String>,
@@ -56,7 +56,7 @@ impl ChatDecoder {
             parts: ChatReplyParts::new(&context),
             context,
             stop_matcher,
-            started: ReplyStarted::No,
+            has_started: false,
             end: ChatStreamEnd::Open,
             has_refusal: false,
             finish_reason: None,
@@ -72,9 +72,8 @@ impl ChatDecoder {
         data: &str,
         stream: &dyn ReplyObserver,
     ) -> Result<DecodeProgress, CallError> {
-        let chunk: ChatChunk<'_> = serde_json::from_str(data).map_err(|error| {
-            CallError::Malformed(format!("an event is not the JSON it should be: {error}"))
-        })?;
+        let chunk: ChatChunk<'_> =
+            serde_json::from_str(data).map_err(|error| CallError::invalid_event_json(&error))?;
         if let Some(error) = chunk.error.filter(|error| error.get() != "null") {
             return Err(errors::error_from_event(error.get()));
         }
@@ -99,9 +98,7 @@ impl ChatDecoder {
         choice: &ChunkChoice<'_>,
         stream: &dyn ReplyObserver,
     ) -> Result<DecodeProgress, CallError> {
-        if self.started == ReplyStarted::No {
-            self.started = ReplyStarted::Yes;
-        }
+        self.has_started = true;
         let mut progress = DecodeProgress::Keepalive;
         if let Some(delta) = &choice.delta {
             progress = self.on_delta(delta, stream)?;
@@ -206,7 +203,7 @@ fn stop_reason_without_calls(said: &str) -> Result<StopReason, CallError> {
         "content_filter" => Ok(StopReason::Refusal),
         "model_length" => Ok(StopReason::ContextWindowExceeded),
         "error" | "insufficient_system_resource" | "abort" => {
-            Err(CallError::StreamCut(format!("the server gave up: {said}")))
+            Err(CallError::StreamCut(format!("the server aborted the reply: {said}")))
         }
         other => Ok(StopReason::from(other)),
     }
@@ -232,15 +229,15 @@ impl StreamDecoder for ChatDecoder {
         self.decode_chunk(&event.data, stream)
     }
 
-    fn has_started(&self) -> ReplyStarted {
-        self.started
+    fn has_started(&self) -> bool {
+        self.has_started
     }
 
     fn finish(mut self: Box<Self>, stream: &dyn ReplyObserver) -> Result<DecodedReply, CallError> {
         if self.finish_reason.is_none() {
             match self.end {
                 ChatStreamEnd::Open => {
-                    return Err(CallError::StreamCut("before its finish reason".to_owned()));
+                    return Err(CallError::StreamCut("before the finish reason".to_owned()));
                 }
                 ChatStreamEnd::DoneMarker => {
                     self.envelope.add_notice(CallNotice::StopReasonMissing);

@@ -177,9 +177,7 @@ impl ChatReplyParts {
     fn open_part(&mut self, part: ChatPart, stream: &dyn ReplyObserver) -> Result<(), CallError> {
         self.reply.count_bytes(PART_OVERHEAD_BYTES)?;
         if self.open.len() >= MAX_OPEN_BLOCKS {
-            return Err(CallError::Malformed(
-                "the stream makes no sense: too many calls at the same time".to_owned(),
-            ));
+            return Err(CallError::malformed_stream("too many open calls"));
         }
         self.open.push_back(part);
         while self.open.len() > 1 && self.open.front_mut().is_some_and(ChatPart::is_complete) {
@@ -282,7 +280,5 @@ fn check_late_delta(delta: &ToolCallDelta<'_>) -> Result<(), CallError> {
     if piece.trim().is_empty() {
         return Ok(());
     }
-    Err(CallError::Malformed(
-        "the stream makes no sense: more arguments for a complete call".to_owned(),
-    ))
+    Err(CallError::malformed_stream("arguments after the end of a call"))
 }

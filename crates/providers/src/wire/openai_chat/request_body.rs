@@ -4,6 +4,7 @@ use crate::call::call_options::ReplyDelivery;
 use crate::call::request_plan::RequestPlan;
 use crate::catalog::capabilities::StopStringSupport;
 use crate::json::json_writer::JsonObjectWriter;
+use crate::wire::EXPECTED_TAIL_BYTES;
 use crate::wire::openai_common;
 
 /// The largest number of stop strings that the format accepts.
@@ -35,9 +36,6 @@ fn write_system(out: &mut Vec<u8>, plan: &RequestPlan<'_>) {
     out.push(b',');
 }
 
-/// The number of bytes of a usual tail, allocated at once.
-const EXPECTED_TAIL_BYTES: usize = 256;
-
 /// Encodes everything behind the messages.
 pub(crate) fn encode_tail(plan: &RequestPlan<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(EXPECTED_TAIL_BYTES);
@@ -54,7 +52,7 @@ pub(crate) fn encode_tail(plan: &RequestPlan<'_>) -> Vec<u8> {
     }
     let stops = plan.request.settings.stop_map.keys();
     let stops: Vec<&str> = stops.map(|stop| &**stop).take(MAX_STOP_STRINGS).collect();
-    if !stops.is_empty() && plan.profile.capabilities.stop_strings == StopStringSupport::Server {
+    if !stops.is_empty() && plan.profile.capabilities().stop_strings == StopStringSupport::Server {
         body.value("stop", &stops);
     }
     if let Some(temperature) = plan.temperature {

@@ -7,7 +7,7 @@ use windlass_runtime::ports::ReplyObserver;
 use super::output_item::{self, ItemFindings};
 use super::stream_event::{ResponsesBody, ResponsesEvent, ResponsesUsage};
 use crate::call::call_notice::ReplyEnvelope;
-use crate::error::call_error::{CallError, ReplyStarted};
+use crate::error::call_error::CallError;
 use crate::json::json_string;
 use crate::limits::MAX_OPEN_BLOCKS;
 use crate::wire::decode_context::DecodeContext;
@@ -26,7 +26,7 @@ pub(crate) struct ResponsesDecoder {
     reply: ReplyBuilder,
     stop_matcher: StopStringMatcher,
     open: Vec<OpenOutputItem>,
-    started: ReplyStarted,
+    has_started: bool,
     end: Option<ResponseEnd>,
     findings: ItemFindings,
     usage: ReportedUsage,
@@ -57,7 +57,7 @@ impl ResponsesDecoder {
             context,
             reply: ReplyBuilder::default(),
             open: Vec::new(),
-            started: ReplyStarted::No,
+            has_started: false,
             end: None,
             findings: ItemFindings::default(),
             usage: ReportedUsage::default(),
@@ -66,14 +66,12 @@ impl ResponsesDecoder {
     }
 
     fn on_item_added(&mut self, event: &ResponsesEvent<'_>) -> Result<DecodeProgress, CallError> {
-        self.started = ReplyStarted::Yes;
+        self.has_started = true;
         let Some(item) = event.item.and_then(output_item::parse_item) else {
             return Ok(DecodeProgress::Keepalive);
         };
         if self.open.len() >= MAX_OPEN_BLOCKS {
-            return Err(CallError::Malformed(
-                "the stream makes no sense: too many items at the same time".to_owned(),
-            ));
+            return Err(CallError::malformed_stream("too many open items"));
         }
         let is_call = item.kind == "function_call";
         let call = is_call
@@ -87,7 +85,7 @@ impl ResponsesDecoder {
         event: &ResponsesEvent<'_>,
         stream: &dyn ReplyObserver,
     ) -> Result<DecodeProgress, CallError> {
-        self.started = ReplyStarted::Yes;
+        self.has_started = true;
         self.open.retain(|open| open.index != event.output_index);
         if let Some(raw) = event.item {
             self.finish_item(raw, stream)?;
@@ -144,9 +142,10 @@ impl ResponsesDecoder {
         json: &str,
         stream: &dyn ReplyObserver,
     ) -> Result<DecodeProgress, CallError> {
-        self.started = ReplyStarted::Yes;
-        let response: ResponsesBody<'_> = serde_json::from_str(json)
-            .map_err(|error| CallError::Malformed(format!("the answer is no response: {error}")))?;
+        self.has_started = true;
+        let response: ResponsesBody<'_> = serde_json::from_str(json).map_err(|error| {
+            CallError::Malformed(format!("invalid Responses response: {error}"))
+        })?;
         let error = response.error.filter(|error| error.get() != "null");
         if let Some(error) = error {
             return Err(error_from_event(error.get()));
@@ -164,7 +163,7 @@ impl ResponsesDecoder {
             Some("completed") => Some(ResponseEnd::Completed),
             Some("incomplete") => Some(ResponseEnd::Incomplete(reason.unwrap_or_default())),
             Some("failed" | "cancelled") => {
-                return Err(CallError::StreamCut("the server gave up".to_owned()));
+                return Err(CallError::StreamCut("the server aborted the reply".to_owned()));
             }
             _ => None,
         };
@@ -242,9 +241,8 @@ impl StreamDecoder for ResponsesDecoder {
             return Ok(DecodeProgress::Keepalive);
         }
         self.reply.count_bytes(data.len())?;
-        let event: ResponsesEvent<'_> = serde_json::from_str(data).map_err(|error| {
-            CallError::Malformed(format!("an event is not the JSON it should be: {error}"))
-        })?;
+        let event: ResponsesEvent<'_> =
+            serde_json::from_str(data).map_err(|error| CallError::invalid_event_json(&error))?;
         match event.kind.as_ref() {
             "response.output_item.added" => self.on_item_added(&event),
             "response.output_item.done" => self.on_item_done(&event, stream),
@@ -263,7 +261,7 @@ impl StreamDecoder for ResponsesDecoder {
                 self.decode_response(response, stream)
             }
             "response.created" => {
-                self.started = ReplyStarted::Yes;
+                self.has_started = true;
                 Ok(DecodeProgress::Content)
             }
             "error" => Err(error_from_event(data)),
@@ -273,8 +271,8 @@ impl StreamDecoder for ResponsesDecoder {
         }
     }
 
-    fn has_started(&self) -> ReplyStarted {
-        self.started
+    fn has_started(&self) -> bool {
+        self.has_started
     }
 
     fn finish(mut self: Box<Self>, stream: &dyn ReplyObserver) -> Result<DecodedReply, CallError> {

@@ -17,47 +17,40 @@ pub(crate) struct InputItemsEncoder {
     pub(crate) model: String,
 }
 
-/// Whether an item was written before.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum ItemPosition {
-    #[default]
-    First,
-    Later,
-}
-
 impl SegmentEncoder for InputItemsEncoder {
-    type OpenState = ItemPosition;
+    /// Whether an item was written before.
+    type OpenState = bool;
 
     fn encode_segment(
         &self,
-        open: ItemPosition,
+        has_items: bool,
         segment: &TranscriptSegment,
         out: &mut Vec<u8>,
-    ) -> SegmentOutput<ItemPosition> {
-        let mut writer = InputItemsWriter { position: open, out };
+    ) -> SegmentOutput<bool> {
+        let mut writer = InputItemsWriter { has_items, out };
         match segment.role {
             Role::User => writer.write_user(&segment.blocks, message_role(segment.kind)),
             Role::Assistant => writer.write_assistant(&segment.blocks, &self.model),
         }
-        SegmentOutput { open: writer.position, cache_marker_at: None }
+        SegmentOutput { open: writer.has_items, cache_marker_at: None }
     }
 
-    fn closing_bytes(&self, _open: ItemPosition) -> &'static [u8] {
+    fn closing_bytes(&self, _has_items: bool) -> &'static [u8] {
         b""
     }
 }
 
 struct InputItemsWriter<'a> {
-    position: ItemPosition,
+    has_items: bool,
     out: &'a mut Vec<u8>,
 }
 
 impl InputItemsWriter<'_> {
     fn begin_item(&mut self) -> &mut Vec<u8> {
-        if self.position == ItemPosition::Later {
+        if self.has_items {
             self.out.push(b',');
         }
-        self.position = ItemPosition::Later;
+        self.has_items = true;
         self.out
     }
 

@@ -59,7 +59,7 @@ pub(super) fn add_item(
     stream: &dyn ReplyObserver,
 ) -> Result<ItemFindings, CallError> {
     let item = parse_item(raw)
-        .ok_or_else(|| CallError::Malformed("an item that is no object".to_owned()))?;
+        .ok_or_else(|| CallError::Malformed("an output item is not an object".to_owned()))?;
     match item.kind.as_ref() {
         "message" => add_message(&item, draft, watch, stream),
         "function_call" => {

@@ -5,6 +5,7 @@ use crate::call::call_options::ReplyDelivery;
 use crate::call::request_plan::RequestPlan;
 use crate::catalog::capabilities::ThinkingKind;
 use crate::json::json_writer::JsonObjectWriter;
+use crate::wire::EXPECTED_TAIL_BYTES;
 use crate::wire::openai_common;
 
 /// The smallest output limit that the format accepts.
@@ -28,9 +29,6 @@ pub(crate) fn encode_head(plan: &RequestPlan<'_>) -> Vec<u8> {
     out
 }
 
-/// The number of bytes of a usual tail, allocated at once.
-const EXPECTED_TAIL_BYTES: usize = 256;
-
 /// Encodes everything behind the items.
 pub(crate) fn encode_tail(plan: &RequestPlan<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(EXPECTED_TAIL_BYTES);
@@ -40,7 +38,7 @@ pub(crate) fn encode_tail(plan: &RequestPlan<'_>) -> Vec<u8> {
     openai_common::write_tool_choice(&mut body, plan, |choice, tool| choice.string("name", tool));
     // Reasoning is returned encrypted, so that it can be sent back although the server stores
     // nothing.
-    if plan.profile.capabilities.thinking.contains(&ThinkingKind::Always) {
+    if plan.profile.capabilities().thinking.contains(&ThinkingKind::Always) {
         body.raw("include", "[\"reasoning.encrypted_content\"]");
     }
     if let Some(effort) = openai_common::reasoning_effort(plan) {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{conversation_check, request_parser};
+use crate::limits::CHARS_PER_TOKEN;
 use crate::server::rejection::RequestRejection;
 use crate::server::sse::to_json_line;
 
@@ -22,7 +23,7 @@ struct CountTokensResponse {
     input_tokens: usize,
 }
 
-/// Estimates about four characters of JSON per token, so that the count grows with the request.
+/// Estimates tokens by the characters of the JSON, so that the count grows with the request.
 pub(in crate::server) fn count_tokens(body: &str) -> Result<String, RequestRejection> {
     conversation_check::check_messages(&request_parser::parse_messages(
         &request_parser::parse_body(body)?,
@@ -31,5 +32,7 @@ pub(in crate::server) fn count_tokens(body: &str) -> Result<String, RequestRejec
         serde_json::from_str(body).map_err(|error| RequestRejection::invalid(error.to_string()))?;
     let parts = [counted.system, counted.messages, counted.tools].into_iter().flatten();
     let chars: usize = parts.map(|part| part.get().chars().count()).sum();
-    Ok(to_json_line(&CountTokensResponse { input_tokens: (chars / 4).saturating_add(1) }))
+    Ok(to_json_line(&CountTokensResponse {
+        input_tokens: (chars / CHARS_PER_TOKEN).saturating_add(1),
+    }))
 }

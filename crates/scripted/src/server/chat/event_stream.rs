@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::completion::{SYSTEM_FINGERPRINT, finish_reason};
 use super::error_body::error_body;
-use super::request_parser::{ChatSpec, UsageChunk};
+use super::request_parser::ChatSpec;
 use super::usage::ChatUsageBody;
 use crate::scripted_answer::ScriptedStop;
 use crate::server::answer_block::{AnswerBlock, AnswerCall};
@@ -169,7 +169,7 @@ impl EventEncoder for ChatEventEncoder {
         let (delta, finish_reason) = (ChatChunkDelta::default(), Some(finish_reason(stop)));
         let choice = ChatChunkChoice { index: 0, delta, logprobs: None, finish_reason };
         write_event(out, &self.new_chunk(vec![choice], None));
-        if self.spec.usage_chunk == UsageChunk::Wanted {
+        if self.spec.wants_usage_chunk {
             write_event(
                 out,
                 &self.new_chunk(Vec::new(), Some(ChatUsageBody::from_head(&self.head))),

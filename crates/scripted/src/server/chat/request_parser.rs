@@ -12,14 +12,7 @@ use crate::server::request_body::truncate_quoted;
 /// The part of the request that the answer needs.
 pub(in crate::server) struct ChatSpec {
     pub(super) model: String,
-    pub(super) usage_chunk: UsageChunk,
-}
-
-/// Whether a stream ends with the usage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum UsageChunk {
-    Wanted,
-    NotWanted,
+    pub(super) wants_usage_chunk: bool,
 }
 
 #[derive(Deserialize)]
@@ -92,11 +85,9 @@ pub(in crate::server) fn parse_request(body: &str) -> Result<ParsedRequest, Requ
     let messages = parse_messages(body.messages)?;
     conversation_check::check_messages(&messages)?;
     let tools = body.tools.into_iter().flatten().filter_map(tool_name).collect();
-    let usage_chunk = match body.stream_options.and_then(|options| options.include_usage) {
-        Some(true) => UsageChunk::Wanted,
-        Some(false) | None => UsageChunk::NotWanted,
-    };
-    let response_spec = parsed_request::ResponseSpec::Chat(ChatSpec { model, usage_chunk });
+    let include_usage = body.stream_options.and_then(|options| options.include_usage);
+    let wants_usage_chunk = include_usage == Some(true);
+    let response_spec = parsed_request::ResponseSpec::Chat(ChatSpec { model, wants_usage_chunk });
     Ok(ParsedRequest {
         view: script_view::view_of_messages(&messages, tools),
         delivery: ResponseDelivery::from_stream_flag(body.stream),

@@ -74,7 +74,7 @@ struct ErrorEventBody<'a> {
 
 impl ResponsesEventEncoder {
     pub(in crate::server) fn new(spec: ResponsesSpec, head: ResponseHead) -> Self {
-        let items = OutputItems { head, reasoning: spec.reasoning };
+        let items = OutputItems { head, encrypts_reasoning: spec.encrypts_reasoning };
         Self { spec, items, sent_events: 0, output: Vec::new() }
     }
 

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use windlass_core::message::raw_json::sha256_hex;
 
-use super::request_parser::ReasoningForm;
 use super::response_status::ResponseStatus;
 use crate::server::answer_block::{AnswerBlock, AnswerCall};
 use crate::server::response_head::ResponseHead;
@@ -55,7 +54,7 @@ impl OutputPartBody {
 #[derive(Clone, Copy)]
 pub(super) struct OutputItems {
     pub(super) head: ResponseHead,
-    pub(super) reasoning: ReasoningForm,
+    pub(super) encrypts_reasoning: bool,
 }
 
 impl OutputItems {
@@ -119,10 +118,7 @@ impl OutputItems {
     }
 
     fn encrypted_reasoning(&self, thought: &str) -> Option<String> {
-        match self.reasoning {
-            ReasoningForm::Encrypted => Some(sha256_hex(thought.as_bytes())),
-            ReasoningForm::Plain => None,
-        }
+        self.encrypts_reasoning.then(|| sha256_hex(thought.as_bytes()))
     }
 }
 

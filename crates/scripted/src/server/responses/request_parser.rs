@@ -18,14 +18,7 @@ pub(in crate::server) struct ResponsesSpec {
     pub(super) metadata: Option<Box<RawValue>>,
     pub(super) tool_choice: Option<Box<RawValue>>,
     pub(super) tools: Option<Box<RawValue>>,
-    pub(super) reasoning: ReasoningForm,
-}
-
-/// Whether reasoning is sent in its encrypted form, which a client without a store sends back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReasoningForm {
-    Encrypted,
-    Plain,
+    pub(super) encrypts_reasoning: bool,
 }
 
 #[derive(Deserialize)]
@@ -85,10 +78,7 @@ pub(in crate::server) fn parse_request(body: &str) -> Result<ParsedRequest, Requ
     let items = parse_items(input)?;
     let tools = tool_names(body.tools.as_deref())?;
     let sealed = |wanted: &String| wanted == "reasoning.encrypted_content";
-    let reasoning = match body.include.unwrap_or_default().iter().any(sealed) {
-        true => ReasoningForm::Encrypted,
-        false => ReasoningForm::Plain,
-    };
+    let encrypts_reasoning = body.include.unwrap_or_default().iter().any(sealed);
     let response_spec = parsed_request::ResponseSpec::Responses(ResponsesSpec {
         model,
         instructions: body.instructions,
@@ -96,7 +86,7 @@ pub(in crate::server) fn parse_request(body: &str) -> Result<ParsedRequest, Requ
         metadata: body.metadata,
         tool_choice: body.tool_choice,
         tools: body.tools,
-        reasoning,
+        encrypts_reasoning,
     });
     Ok(ParsedRequest {
         view: script_view::view_of_items(&items, tools),

@@ -98,7 +98,7 @@ pub(in crate::server) fn encode_response(
     head: ResponseHead,
     answer: &ScriptedAnswer,
 ) -> String {
-    let maker = OutputItems { head, reasoning: order.reasoning };
+    let maker = OutputItems { head, encrypts_reasoning: order.encrypts_reasoning };
     let blocks = answer_blocks(&answer.steps).enumerate();
     let items: Vec<OutputItemBody> =
         blocks.filter_map(|(at, block)| maker.closed_item(at, &block)).collect();
