@@ -3,6 +3,7 @@
 pub(crate) mod action;
 mod answer_choices;
 mod call;
+mod core_codes;
 pub(crate) mod inspect;
 pub(crate) mod local_command;
 mod model;
@@ -24,9 +25,9 @@ use windlass::core::guard::loop_detection::EscalationLevel;
 use windlass::core::log::entry::Entry;
 use windlass::core::log::ids::{CallId, LaneId, UnixMillis};
 use windlass::core::log::input::Input;
-use windlass::core::log::record::{Record, RejectionSource, Transition};
+use windlass::core::log::record::{AbandonCause, Record, RejectionSource, Transition};
 use windlass::core::message::content_block::ToolUse;
-use windlass::core::permission::PermissionDecision;
+use windlass::core::permission::{DenialSource, PermissionDecision};
 use windlass::tools::{MemoryFile, frame_memory_file};
 
 use crate::output::{ModelUnreachable, RetryTimeout};
@@ -39,6 +40,7 @@ pub(crate) use answer_choices::{
     question_with_answers,
 };
 pub(crate) use call::call_summary;
+pub(crate) use core_codes::{abandon_cause, accepted_answers, command_rejection};
 pub(crate) use model::{
     NO_MODEL_CHOSEN, NO_TOKEN_COUNTER, blank_stop_sequence, control_without_effect,
     end_marker_instruction, invalid_escape, invalid_output_limit,
@@ -304,12 +306,14 @@ pub(crate) fn record_line(
 ) -> Option<String> {
     let name = |call: &CallId| names.get(call).cloned().unwrap_or_else(|| format!("call {call}"));
     match record {
-        Record::PermissionDecided { call, verdict: PermissionDecision::Deny { reason } } => {
+        Record::PermissionDecided { call, verdict: PermissionDecision::Deny { by, reason } } => {
             let name = name(call);
             let tool = name.split(' ').next().unwrap_or_default();
-            let advice = match reason.ends_with("no one is available to approve it") {
-                true => format!("; allow it with --allowedTools {tool}, or use --when-asked park"),
-                false => String::new(),
+            let advice = match by {
+                DenialSource::NoApprover => {
+                    format!("; allow it with --allowedTools {tool}, or use --when-asked park")
+                }
+                _ => String::new(),
             };
             Some(format!("  ✗ {name}: denied, {reason}{advice}"))
         }
@@ -348,14 +352,14 @@ pub(crate) fn record_line(
             Some(format!("  ! the reply was discarded: {}", first_line(why)))
         }
         Record::Pruned { .. } => Some("  old results were cut to make room".to_owned()),
-        Record::ModelCallAbandoned { why, .. } => Some(match &**why {
-            "its process ended" => {
+        Record::ModelCallAbandoned { cause, .. } => Some(match cause {
+            AbandonCause::OwnerEnded => {
                 "  the previous model call was interrupted; asking again".to_owned()
             }
-            "aborted by the user" => "  the model call was cancelled".to_owned(),
-            why => {
+            AbandonCause::Cancelled => "  the model call was cancelled".to_owned(),
+            AbandonCause::TimeLimit | AbandonCause::Failed(_) => {
                 let again = retry_note(entry, patience).unwrap_or_default();
-                format!("  model call failed: {}{again}", first_line(why))
+                format!("  model call failed: {}{again}", first_line(abandon_cause(cause)))
             }
         }),
         Record::OwnerChanged { .. } => Some("  resumed".to_owned()),

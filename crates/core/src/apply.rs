@@ -58,8 +58,8 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::ModelReplied { truncation, .. } => {
             model_calls::apply_model_replied(c, input, *truncation);
         }
-        Record::ModelCallAbandoned { why, charged, .. } => {
-            model_calls::apply_model_call_abandoned(c, why, charged);
+        Record::ModelCallAbandoned { cause, charged, .. } => {
+            model_calls::apply_model_call_abandoned(c, cause, charged);
         }
         Record::ModelRetryScheduled { until, failures } => {
             model_calls::apply_model_retry(c, at, *until, *failures);

@@ -1,5 +1,6 @@
 //! What is stored: entries, inputs, records, inbox commands and their ids.
 
+pub mod command_rejection;
 pub mod entry;
 #[cfg(test)]
 mod entry_tests;

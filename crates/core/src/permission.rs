@@ -37,7 +37,9 @@ mod rule_tests;
 #[cfg(test)]
 mod scope_tests;
 
-pub use decision::{DefaultDecision, HookPreference, HumanAvailability, PermissionDecision};
+pub use decision::{
+    DefaultDecision, DenialSource, HookPreference, HumanAvailability, PermissionDecision,
+};
 pub use grant::Grant;
 pub use hazardous_options::has_harmless_options;
 pub use inline_programs::{reads_programs, runs_no_arguments, shows_what_it_runs};

@@ -162,7 +162,7 @@ impl ToolContext {
 
     fn is_denied(&self, path: &Path) -> bool {
         let Some(rules) = &self.rules else { return false };
-        matches!(self.read_decision_by(rules, &path.to_string_lossy()), RuleDecision::Deny(_))
+        matches!(self.read_decision_by(rules, &path.to_string_lossy()), RuleDecision::Deny(..))
     }
 
     /// Returns the permission decision about reading `path`; without rules, paths in the workspace

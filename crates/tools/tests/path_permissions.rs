@@ -82,7 +82,7 @@ impl PathFixture {
         match self.permissions.evaluate_rules(asked) {
             RuleDecision::Allow(_) => Verdict::Allow,
             RuleDecision::Ask(_) | RuleDecision::Undecided => Verdict::Ask,
-            RuleDecision::Deny(_) => Verdict::Deny,
+            RuleDecision::Deny(..) => Verdict::Deny,
         }
     }
 

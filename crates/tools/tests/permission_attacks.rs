@@ -101,7 +101,7 @@ impl AttackWorkspace {
         match self.ruling(command).0 {
             RuleDecision::Allow(_) => Allow,
             RuleDecision::Ask(_) | RuleDecision::Undecided => Ask,
-            RuleDecision::Deny(_) => Deny,
+            RuleDecision::Deny(..) => Deny,
         }
     }
 }
@@ -279,7 +279,7 @@ fn what_is_over_a_limit_is_denied_and_overflows_nothing() {
     for command in &long {
         let (ruling, shell) = place.ruling(command);
         assert_eq!(shell.coverage, ParseCoverage::Partial, "{:?}", shell.unsupported);
-        assert!(matches!(ruling, RuleDecision::Deny(_)));
+        assert!(matches!(ruling, RuleDecision::Deny(..)));
     }
     // Within the limit on operators, too: nesting alone must not overflow a stack either.
     let pieces = [

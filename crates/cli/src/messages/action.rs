@@ -139,7 +139,7 @@ pub(crate) fn several_questions(lane: &LaneId, questions: &[&Question]) -> Strin
 /// Error: the question does not accept this answer.
 pub(crate) fn answer_not_accepted(lane: &LaneId, question: &Question) -> String {
     let word = shell_word(lane);
-    let (id, choices) = (question.id, question.kind.accepted_answers());
+    let (id, choices) = (question.id, crate::messages::accepted_answers(&question.kind));
     format!("question {id} takes {choices}; use `windlass answer {word} {id} ANSWER`")
 }
 

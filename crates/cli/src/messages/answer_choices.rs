@@ -27,7 +27,7 @@ pub(crate) fn question_with_answers(
     now: &Conversation,
     lane: &LaneId,
 ) -> String {
-    let (id, choices) = (question.id, question.kind.accepted_answers());
+    let (id, choices) = (question.id, super::accepted_answers(&question.kind));
     let mut lines =
         vec![format!("question {id}: {}", messages::question_text(&question.kind, now))];
     lines.extend(messages::question_details(&question.kind, now, None));

@@ -19,7 +19,10 @@ const REFUSED: &str = "windlass: the model refused this request (refusal)";
 pub(crate) fn not_finished(end: &RunOutcome, lane: &LaneId) -> Option<String> {
     match end {
         RunOutcome::Finished(_) | RunOutcome::Parked(_) => None,
-        RunOutcome::Rejected(why) => Some(format!("windlass: the prompt was not accepted: {why}")),
+        RunOutcome::Rejected(reason) => {
+            let why = super::command_rejection(reason);
+            Some(format!("windlass: the prompt was not accepted: {why}"))
+        }
         RunOutcome::HandedOver => Some(format!(
             "windlass: interrupted; continue with `windlass resume {}`",
             shell_word(lane)

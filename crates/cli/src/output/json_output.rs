@@ -206,7 +206,10 @@ impl JsonOutput {
                 };
             }
             Record::RunFinished { cause, .. } => self.tally.ends(&self.conversation, *cause),
-            Record::PermissionDecided { call, verdict: PermissionDecision::Deny { reason } } => {
+            Record::PermissionDecided {
+                call,
+                verdict: PermissionDecision::Deny { reason, .. },
+            } => {
                 self.on_denied(*call, reason);
             }
             _ => {}

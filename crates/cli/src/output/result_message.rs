@@ -166,7 +166,10 @@ pub(super) fn build_result(
     let mut message = match end {
         RunOutcome::Finished(ended) => return finished_result(ended, tally),
         RunOutcome::Parked(questions) => parked_result(questions, tally, now, lane)?,
-        RunOutcome::Rejected(why) => error_result(why, &[why.to_string()], tally)?,
+        RunOutcome::Rejected(reason) => {
+            let why = messages::command_rejection(reason);
+            error_result(&why, &[why.clone()], tally)?
+        }
         RunOutcome::HandedOver => error_result("handed_over", &["handed_over".to_owned()], tally)?,
     };
     set_spending(&mut message, now, tally);

@@ -8,7 +8,7 @@ use crate::budget::spending::ModelPrice;
 use crate::call::call_facts::CallFacts;
 use crate::log::ids::{CallId, UnixMillis};
 use crate::log::input::Input;
-use crate::log::record::{EarlyStart, Record, Transition, Truncation};
+use crate::log::record::{AbandonCause, EarlyStart, Record, Transition, Truncation};
 use crate::message::reply::{ModelReply, TokenUsage};
 use crate::run::active_run::{ActiveModel, EarlyCall, LastReply, PendingModelCall, RunPhase};
 use crate::run::conversation::Conversation;
@@ -130,14 +130,14 @@ pub(super) fn apply_model_replied(c: &mut Conversation, input: &Input, truncatio
 
 pub(super) fn apply_model_call_abandoned(
     c: &mut Conversation,
-    why: &Arc<str>,
+    cause: &AbandonCause,
     charged: &TokenUsage,
 ) {
     let price = c.active_price();
     charge(c, charged, price.as_ref());
     with_run(c, |run| {
         run.phase = RunPhase::Deciding;
-        run.last_error = Some(why.clone());
+        run.last_error = Some(Arc::from(cause.as_str()));
     });
 }
 

@@ -13,12 +13,13 @@ use super::plan_mode;
 use super::stopping;
 use super::tool_calls;
 use crate::call::outcome::{CallResult, SideEffects};
+use crate::log::command_rejection::CommandRejection;
 use crate::log::ids::{CallId, InboxMessageId, QuestionId, RunId};
 use crate::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
 use crate::log::record::{Record, StopMode, Transition};
 use crate::message::content_block::ContentBlock;
 use crate::message::transcript::Transcript;
-use crate::permission::{Grant, MAX_RULES, PermissionDecision, PermissionRule};
+use crate::permission::{DenialSource, Grant, MAX_RULES, PermissionDecision, PermissionRule};
 use crate::run::child_runs::{ChildResult, ChildTask};
 use crate::run::question::QuestionKind;
 
@@ -85,8 +86,12 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, mail: &InboxMessage) {
     }
 }
 
-fn reject_command(draft: &mut DecisionDraft<'_>, message: InboxMessageId, why: &str) {
-    draft.record(Record::CommandRejected { message, why: Arc::from(why) });
+fn reject_command(
+    draft: &mut DecisionDraft<'_>,
+    message: InboxMessageId,
+    reason: CommandRejection,
+) {
+    draft.record(Record::CommandRejected { message, reason });
 }
 
 fn on_prompt(
@@ -97,15 +102,11 @@ fn on_prompt(
 ) {
     let limits = draft.limits();
     if !has_content(blocks) {
-        reject_command(draft, message, "the prompt is empty; say what is to be done");
+        reject_command(draft, message, CommandRejection::EmptyPrompt);
     } else if is_known_run(draft, run) {
-        reject_command(draft, message, "a run with this id exists already; use a new id");
+        reject_command(draft, message, CommandRejection::RunIdInUse);
     } else if draft.state().prompt_queue.len() >= limits.queued_prompts as usize {
-        reject_command(
-            draft,
-            message,
-            "too many prompts are waiting; send it again when some have ended",
-        );
+        reject_command(draft, message, CommandRejection::TooManyPrompts);
     } else {
         draft.record(Record::PromptQueued { message });
         iteration::start_next_prompt(draft);
@@ -137,11 +138,7 @@ fn on_steer(
             if waiting < draft.limits().waiting_steers as usize {
                 draft.record(Record::SteeringQueued { message });
             } else {
-                reject_command(
-                    draft,
-                    message,
-                    "too many steers are waiting; send it again after the round",
-                );
+                reject_command(draft, message, CommandRejection::TooManySteers);
             }
         }
         Some(_) | None => on_prompt(draft, message, run, blocks),
@@ -162,7 +159,7 @@ fn on_child_finished(
         None => false,
     };
     if !heard {
-        reject_command(draft, message, "no run waits for this child any more");
+        reject_command(draft, message, CommandRejection::ChildNotAwaited);
     }
 }
 
@@ -174,9 +171,9 @@ fn on_child_task(
     task: &ChildTask,
 ) {
     if task.prompt.trim().is_empty() {
-        reject_command(draft, message, "the task is empty; say what is to be done");
+        reject_command(draft, message, CommandRejection::EmptyTask);
     } else if is_known_run(draft, run) || draft.state().parent.is_some() {
-        reject_command(draft, message, "this child has its task already");
+        reject_command(draft, message, CommandRejection::TaskAlreadyAssigned);
     } else {
         draft.record(Record::ParentAssigned { message });
         draft.record(Record::PromptQueued { message });
@@ -187,13 +184,9 @@ fn on_child_task(
 fn on_memory(draft: &mut DecisionDraft<'_>, message: InboxMessageId, text: &str) {
     let waiting = draft.run().map_or(0, |run| run.memories.len());
     if text.trim().is_empty() {
-        reject_command(draft, message, "the instructions are empty");
+        reject_command(draft, message, CommandRejection::EmptyInstructions);
     } else if waiting >= draft.limits().waiting_steers as usize {
-        reject_command(
-            draft,
-            message,
-            "too many instructions are waiting; send them again after the round",
-        );
+        reject_command(draft, message, CommandRejection::TooManyInstructions);
     } else {
         draft.record(Record::InstructionsAdded { message });
     }
@@ -203,7 +196,7 @@ fn on_compact(draft: &mut DecisionDraft<'_>, message: InboxMessageId) {
     if compaction::has_compactable_history(draft) {
         draft.record(Record::CompactionRequested { message });
     } else {
-        reject_command(draft, message, "there is nothing old enough to be left out");
+        reject_command(draft, message, CommandRejection::NothingToCompact);
     }
 }
 
@@ -217,7 +210,7 @@ fn on_stop(
     match (active, target) {
         (Some((active, asked)), target) if target.is_none_or(|target| *target == active) => {
             if asked.is_some_and(|asked| asked.mode >= mode) {
-                reject_command(draft, message, "the run is asked to end already");
+                reject_command(draft, message, CommandRejection::AlreadyStopping);
             } else {
                 draft.record(Record::CancelRequested { message, mode });
                 stopping::on_stop_requested(draft, mode);
@@ -235,7 +228,7 @@ fn on_stop(
                 text_override,
             });
         }
-        (Some(_) | None, _) => reject_command(draft, message, "there is no such run to end"),
+        (Some(_) | None, _) => reject_command(draft, message, CommandRejection::NoSuchRun),
     }
 }
 
@@ -247,30 +240,20 @@ fn on_answer(
 ) {
     let question = draft.run().and_then(|run| run.open_questions().find(|q| q.id == id)).cloned();
     let Some(question) = question else {
-        return reject_command(
-            draft,
-            message,
-            "the question is not open; it was answered or its run ended",
-        );
+        return reject_command(draft, message, CommandRejection::QuestionNotOpen);
     };
     if question.is_expired(draft.at) {
         // The timer, which is due, decides about the call.
-        return reject_command(draft, message, "the question has expired; the call is not run");
+        return reject_command(draft, message, CommandRejection::QuestionExpired);
     }
     let about = question.kind;
     if !about.accepts(answer) {
-        return reject_command(
-            draft,
-            message,
-            &format!("question {id} takes {}", about.accepted_answers()),
-        );
+        let accepted = about.accepted_answers().to_vec();
+        let reason = CommandRejection::AnswerNotAccepted { question: id, accepted };
+        return reject_command(draft, message, reason);
     }
     if !matches_current_input(draft, &about, answer) {
-        return reject_command(
-            draft,
-            message,
-            "another input was approved than the call has; look at it again",
-        );
+        return reject_command(draft, message, CommandRejection::InputChanged);
     }
     draft.record(Record::QuestionAnswered { message });
     match about {
@@ -301,7 +284,7 @@ fn matches_current_input(
 
 fn on_approval_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
     if let HumanAnswer::Deny { reason } = answer {
-        let verdict = PermissionDecision::Deny { reason: reason.clone() };
+        let verdict = PermissionDecision::deny(DenialSource::Human, reason);
         draft.record(Record::PermissionDecided { call, verdict });
         tool_calls::finalize_result(draft, call, CallResult::from_denial(reason));
     } else {

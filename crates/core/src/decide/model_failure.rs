@@ -10,7 +10,7 @@ use super::stopping;
 use crate::call::jitter;
 use crate::log::ids::ModelCallId;
 use crate::log::input::{FailureClass, ModelFailure};
-use crate::log::record::{Record, Transition};
+use crate::log::record::{AbandonCause, Record, Transition};
 use crate::message::reply::TokenUsage;
 use crate::run::active_run::{ActiveModel, PendingModelCall, Run};
 use crate::stop::StopCause;
@@ -46,18 +46,15 @@ pub(super) fn on_model_failed(
 }
 
 fn abandoned_call(asking: &PendingModelCall, failure: &ModelFailure) -> Record {
+    let cause = AbandonCause::Failed(failure.message.clone());
     match failure.class {
-        FailureClass::StreamCut => stopping::abandon_model_call(asking, &failure.message),
+        FailureClass::StreamCut => stopping::abandon_model_call(asking, cause),
         FailureClass::Transient
         | FailureClass::ServerNotRunning
         | FailureClass::ContextTooLong
         | FailureClass::Permanent => {
-            let why = failure.message.clone();
-            Record::ModelCallAbandoned {
-                model_call: asking.model_call,
-                why,
-                charged: TokenUsage::default(),
-            }
+            let (model_call, charged) = (asking.model_call, TokenUsage::default());
+            Record::ModelCallAbandoned { model_call, cause, charged }
         }
     }
 }

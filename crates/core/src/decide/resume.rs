@@ -15,7 +15,7 @@ use crate::call::call_state::{Call, CallState};
 use crate::call::outcome::CallResult;
 use crate::log::ids::{CallId, Epoch};
 use crate::log::input::ProbeResult;
-use crate::log::record::{Record, TimeLimit, Transition};
+use crate::log::record::{AbandonCause, Record, TimeLimit, Transition};
 use crate::run::active_run::{Approval, HumanPause, Run};
 use crate::run::prompt_change::{self, PromptFingerprint};
 use crate::run::question::QuestionKind;
@@ -90,7 +90,7 @@ fn abandon_interrupted_call(draft: &mut DecisionDraft<'_>) -> InterruptedModelCa
     let Some(asking) = draft.run().and_then(Run::pending_model_call) else {
         return InterruptedModelCall::No;
     };
-    let abandoned = stopping::abandon_model_call(asking, "its process ended");
+    let abandoned = stopping::abandon_model_call(asking, AbandonCause::OwnerEnded);
     draft.record(abandoned);
     InterruptedModelCall::Yes
 }

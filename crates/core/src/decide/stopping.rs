@@ -11,7 +11,7 @@ use crate::call::call_facts::Interruptibility;
 use crate::call::call_state::{Call, CallState};
 use crate::call::outcome::{CallResult, OutcomeKind, SideEffects, ToolError};
 use crate::log::ids::{CallId, UnixMillis};
-use crate::log::record::{Record, StopMode, TimeLimit};
+use crate::log::record::{AbandonCause, Record, StopMode, TimeLimit};
 use crate::message::reply::TokenUsage;
 use crate::run::active_run::{PendingModelCall, RunPhase};
 use crate::run::child_runs::PendingChildren;
@@ -25,7 +25,7 @@ pub(super) fn on_stop_requested(draft: &mut DecisionDraft<'_>, how: StopMode) {
         RunPhase::Deciding => {}
         RunPhase::CallingModel(_) if how == StopMode::Cancel => {}
         RunPhase::CallingModel(asking) => {
-            let abandoned = abandon_model_call(asking, "aborted by the user");
+            let abandoned = abandon_model_call(asking, AbandonCause::Cancelled);
             draft.record(abandoned);
             finish_without_result(draft, &[StopCause::UserCancel]);
         }
@@ -40,13 +40,13 @@ pub(super) fn on_stop_requested(draft: &mut DecisionDraft<'_>, how: StopMode) {
 }
 
 /// Abandons a model call that will return nothing, charged in full: its reply had started.
-pub(super) fn abandon_model_call(asking: &PendingModelCall, why: &str) -> Record {
+pub(super) fn abandon_model_call(asking: &PendingModelCall, cause: AbandonCause) -> Record {
     let charged = TokenUsage {
         input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
         output_tokens: asking.max_tokens,
         ..TokenUsage::default()
     };
-    Record::ModelCallAbandoned { model_call: asking.model_call, why: why.into(), charged }
+    Record::ModelCallAbandoned { model_call: asking.model_call, cause, charged }
 }
 
 /// Answers every call that is not in flight, in a round that must end.

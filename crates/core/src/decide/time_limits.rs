@@ -5,7 +5,7 @@ use super::iteration::{self, finish_without_result};
 use super::reviews;
 use super::stopping;
 use super::tool_calls;
-use crate::log::record::{Record, TimeLimit, Transition};
+use crate::log::record::{AbandonCause, Record, TimeLimit, Transition};
 use crate::run::active_run::RunPhase;
 use crate::stop::StopCause;
 
@@ -49,7 +49,7 @@ fn end_at_hard_limit(draft: &mut DecisionDraft<'_>) {
     let Some(run) = draft.run() else { return };
     match &run.phase {
         RunPhase::CallingModel(asking) => {
-            let abandoned = stopping::abandon_model_call(asking, "the time for the run is up");
+            let abandoned = stopping::abandon_model_call(asking, AbandonCause::TimeLimit);
             draft.record(abandoned);
             finish_without_result(draft, &[StopCause::HardTime]);
         }

@@ -18,7 +18,9 @@ use crate::log::ids::{CallId, UnixMillis};
 use crate::log::input::{Classification, ContextNote};
 use crate::log::record::{Record, RecordedResult};
 use crate::message::prompt_texts;
-use crate::permission::{CallEffect, Grant, HookPreference, PermissionDecision, PermissionQuery};
+use crate::permission::{
+    CallEffect, DenialSource, Grant, HookPreference, PermissionDecision, PermissionQuery,
+};
 use crate::run::active_run::{Round, RoundFatality, Run, RunPhase};
 use crate::run::question::{Question, QuestionKind};
 use crate::run::side_requests;
@@ -84,7 +86,7 @@ fn follow_decision(
 ) {
     draft.record(Record::PermissionDecided { call: id, verdict: verdict.clone() });
     match (verdict, answered_by) {
-        (PermissionDecision::Deny { reason }, _) => {
+        (PermissionDecision::Deny { reason, .. }, _) => {
             finalize_result(draft, id, CallResult::from_denial(&reason));
         }
         (_, AnsweredBy::Human) => ask_question(draft, QuestionKind::ModelQuestion { call: id }),
@@ -132,7 +134,9 @@ pub(super) fn on_call_classified(
     draft.record(Record::CallClassified { call: id });
     let verdict = match opinion {
         Classification::Allow {} => PermissionDecision::Allow { by: Arc::from("classifier") },
-        Classification::Deny { reason } => PermissionDecision::Deny { reason: reason.clone() },
+        Classification::Deny { reason } => {
+            PermissionDecision::deny(DenialSource::Classifier, reason)
+        }
         Classification::Unsure { .. } => {
             PermissionDecision::ask_or_deny(&tool, Arc::from("classifier"), human)
         }
@@ -158,7 +162,7 @@ fn deny_expired(draft: &mut DecisionDraft<'_>) {
         let reason: Arc<str> = Arc::from(prompt_texts::NOT_APPROVED_IN_TIME);
         draft.record(Record::PermissionDecided {
             call,
-            verdict: PermissionDecision::Deny { reason: reason.clone() },
+            verdict: PermissionDecision::deny(DenialSource::Expired, &reason),
         });
         finalize_result(draft, call, CallResult::from_denial(&reason));
     }

@@ -7,7 +7,7 @@ use crate::call::outcome::{CallResult, OutcomeKind, ToolError, ToolOutcome};
 use crate::log::ids::CallId;
 use crate::log::input::HookDecision;
 use crate::log::record::Record;
-use crate::permission::{HookPreference, PermissionDecision};
+use crate::permission::{DenialSource, HookPreference, PermissionDecision};
 
 /// Handles the response of a hook.
 pub(super) fn on_hook_responded(
@@ -42,7 +42,7 @@ fn on_pre_hook(draft: &mut DecisionDraft<'_>, id: CallId, answer: &HookDecision)
         HookDecision::Allow {} => authorize_call(draft, id, HookPreference::Allow),
         HookDecision::Ask {} => authorize_call(draft, id, HookPreference::Ask),
         HookDecision::Deny { reason } => {
-            let verdict = PermissionDecision::Deny { reason: reason.clone() };
+            let verdict = PermissionDecision::deny(DenialSource::Hook, reason);
             draft.record(Record::PermissionDecided { call: id, verdict });
             finalize_result(draft, id, CallResult::from_denial(reason));
         }

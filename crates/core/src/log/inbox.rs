@@ -135,6 +135,26 @@ pub enum HumanAnswer {
     },
 }
 
+/// The kind of a human's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerKind {
+    /// The call is approved.
+    Allow,
+    /// The call is denied.
+    Deny,
+    /// The call is run again.
+    Retry,
+    /// The effect of the call did happen.
+    MarkDone,
+    /// The call or the run is given up.
+    Abandon,
+    /// The run continues.
+    Continue,
+    /// Text for the model.
+    Text,
+}
+
 impl InboxCommand {
     /// A prompt that uses the settings of the conversation's owner.
     #[must_use]
@@ -160,6 +180,20 @@ impl InboxCommand {
 }
 
 impl HumanAnswer {
+    /// Returns the kind of the answer.
+    #[must_use]
+    pub fn kind(&self) -> AnswerKind {
+        match self {
+            Self::Allow { .. } => AnswerKind::Allow,
+            Self::Deny { .. } => AnswerKind::Deny,
+            Self::Retry {} => AnswerKind::Retry,
+            Self::MarkDone { .. } => AnswerKind::MarkDone,
+            Self::Abandon {} => AnswerKind::Abandon,
+            Self::Continue {} => AnswerKind::Continue,
+            Self::Text { .. } => AnswerKind::Text,
+        }
+    }
+
     /// Approves the call once.
     #[must_use]
     pub fn allow() -> Self {

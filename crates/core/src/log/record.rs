@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::spending::{Spending, SpendingCaps};
 use crate::context::{BlockRewrite, CompactionTrigger, PruneStage, RecoveryStep};
 use crate::guard::loop_detection::EscalationLevel;
+use crate::log::command_rejection::CommandRejection;
 use crate::log::ids::{CallId, Epoch, InboxMessageId, LaneId, ModelCallId, RunId, Seq, UnixMillis};
 use crate::message::reply::TokenUsage;
 use crate::permission::{PermissionDecision, PermissionMode, PermissionRule};
@@ -24,8 +25,8 @@ use crate::stop::{ReplyAnomaly, StopCause, StopDecision};
 
 pub use durability::{Durability, entry_durability};
 pub use parts::{
-    EarlyStart, LoopFinding, OutputBound, RecordedResult, RejectionSource, StopMode, TimeLimit,
-    ToolChoice, Transition, Truncation,
+    AbandonCause, EarlyStart, LoopFinding, OutputBound, RecordedResult, RejectionSource, StopMode,
+    TimeLimit, ToolChoice, Transition, Truncation,
 };
 
 /// A fact that was decided.
@@ -45,8 +46,8 @@ pub enum Record {
     CommandRejected {
         /// The inbox message.
         message: InboxMessageId,
-        /// Why the command was rejected, for its sender.
-        why: Arc<str>,
+        /// Why the command was rejected.
+        reason: CommandRejection,
     },
     /// The steering message goes to the active run after its round.
     #[serde(rename = "steering_queued/1")]
@@ -101,7 +102,7 @@ pub enum Record {
         /// The model call.
         model_call: ModelCallId,
         /// Why the model call was abandoned.
-        why: Arc<str>,
+        cause: AbandonCause,
         /// Tokens that the call is charged with.
         charged: TokenUsage,
     },

@@ -1,5 +1,7 @@
 //! The sentences that the loop sends to the model. Agreed texts are literal; the others are ours.
 
+use crate::log::command_rejection::CommandRejection;
+
 /// Sent after a call was truncated by the output limit.
 pub const REISSUE_TOOL_USE: &str =
     "previous response was truncated mid tool_use; reissue the call with valid JSON";
@@ -205,4 +207,10 @@ pub fn omitted_segments(segments: usize) -> String {
         1 => "[1 earlier part of this conversation was left out to make room]".to_owned(),
         _ => format!("[{segments} earlier parts of this conversation were left out to make room]"),
     }
+}
+
+/// Tells the model of a parent why a child run did not accept its task.
+#[must_use]
+pub fn rejected_task(reason: &CommandRejection) -> String {
+    format!("the child did not accept the task ({})", reason.as_str())
 }

@@ -22,9 +22,35 @@ pub enum PermissionDecision {
     Classify {},
     /// The call does not run.
     Deny {
+        /// What denied the call.
+        by: DenialSource,
         /// Reason for the model.
         reason: Arc<str>,
     },
+}
+
+/// What denied a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DenialSource {
+    /// A deny rule matches.
+    Rule,
+    /// The permission mode allows no such call.
+    Mode,
+    /// No rule allows the call.
+    NoRule,
+    /// The call concerns something that no rule can allow.
+    Protected,
+    /// The call requires approval, and no human is available.
+    NoApprover,
+    /// A hook.
+    Hook,
+    /// The classifier.
+    Classifier,
+    /// A human.
+    Human,
+    /// No human answered the approval question in time.
+    Expired,
 }
 
 /// The decision about a call that no rule matches.
@@ -65,6 +91,12 @@ pub enum HookPreference {
 }
 
 impl PermissionDecision {
+    /// Returns a denial.
+    #[must_use]
+    pub fn deny(by: DenialSource, reason: &Arc<str>) -> Self {
+        Self::Deny { by, reason: reason.clone() }
+    }
+
     /// Returns a question to a human, or a denial if no human is available.
     #[must_use]
     pub fn ask_or_deny(tool: &str, by: Arc<str>, human: HumanAvailability) -> Self {
@@ -73,7 +105,7 @@ impl PermissionDecision {
             HumanAvailability::Absent => {
                 let reason =
                     format!("{tool} requires approval, and no one is available to approve it");
-                Self::Deny { reason: Arc::from(reason) }
+                Self::Deny { by: DenialSource::NoApprover, reason: Arc::from(reason) }
             }
         }
     }

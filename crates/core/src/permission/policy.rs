@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::decision::{DefaultDecision, HookPreference, HumanAvailability, PermissionDecision};
+use super::decision::{
+    DefaultDecision, DenialSource, HookPreference, HumanAvailability, PermissionDecision,
+};
 use super::grant::Grant;
 use super::inline_programs::shows_what_it_runs;
 use super::mode::PermissionMode;
@@ -79,7 +81,7 @@ pub enum RuleDecision {
     /// No rule matches: hook, classifier or human decide.
     Undecided,
     /// The call does not run.
-    Deny(Arc<str>),
+    Deny(DenialSource, Arc<str>),
 }
 
 impl Permissions {
@@ -95,7 +97,7 @@ impl Permissions {
     pub fn decide(&self, asked: PermissionQuery<'_>) -> PermissionDecision {
         let by_default = || Arc::from("default");
         match (self.evaluate_rules(asked), asked.preference) {
-            (RuleDecision::Deny(reason), _) => PermissionDecision::Deny { reason },
+            (RuleDecision::Deny(by, reason), _) => PermissionDecision::Deny { by, reason },
             (RuleDecision::Ask(by), _) => {
                 PermissionDecision::ask_or_deny(asked.tool, by, self.human)
             }
@@ -114,6 +116,7 @@ impl Permissions {
                     }
                     (_, DefaultDecision::Allow) => PermissionDecision::Allow { by: by_default() },
                     (_, DefaultDecision::Deny) => PermissionDecision::Deny {
+                        by: DenialSource::NoRule,
                         reason: Arc::from(format!("no rule allows {}", asked.tool)),
                     },
                 }
@@ -138,16 +141,18 @@ impl Permissions {
             .find_matching_rule(&self.disallowed, asked)
             .or_else(|| self.find_matching_rule(&self.deny, asked))
         {
-            return deny_because(&format!("the rule {rule} denies it"));
+            return deny_because(DenialSource::Rule, &format!("the rule {rule} denies it"));
         }
         if let Some(path) = protected_write_path(asked.subject) {
-            return deny_because(&format!(
-                "{path} decides what may run and is not for tools to change"
-            ));
+            return deny_because(
+                DenialSource::Protected,
+                &format!("{path} decides what may run and is not for tools to change"),
+            );
         }
         // A deny rule may not have seen the part it is about.
         if is_partly_parsed(asked.subject) {
             return deny_because(
+                DenialSource::Protected,
                 "the command is too large to be looked through; split it into smaller ones",
             );
         }
@@ -164,9 +169,10 @@ impl Permissions {
             () => return None,
         };
         Some(match self.mode {
-            PermissionMode::DontAsk => {
-                RuleDecision::Deny(Arc::from(format!("{reason}, and nobody is asked")))
-            }
+            PermissionMode::DontAsk => RuleDecision::Deny(
+                DenialSource::Protected,
+                Arc::from(format!("{reason}, and nobody is asked")),
+            ),
             PermissionMode::Default
             | PermissionMode::AcceptEdits
             | PermissionMode::Plan
@@ -189,9 +195,11 @@ impl Permissions {
 
     fn check_mode(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
         match self.mode {
-            PermissionMode::PlanNone => deny_because("the mode is plan:none; no tool runs"),
+            PermissionMode::PlanNone => {
+                deny_because(DenialSource::Mode, "the mode is plan:none; no tool runs")
+            }
             PermissionMode::Plan if !is_read_only_call(asked) => {
-                deny_because("the mode is plan; nothing is changed")
+                deny_because(DenialSource::Mode, "the mode is plan; nothing is changed")
             }
             PermissionMode::AcceptEdits if is_workspace_edit(asked.subject) => {
                 allow_because("acceptEdits")
@@ -305,7 +313,7 @@ impl Permissions {
             PermissionMode::DontAsk => {
                 let reason =
                     format!("no rule allows this call of {} and nobody is asked", asked.tool);
-                RuleDecision::Deny(Arc::from(reason))
+                RuleDecision::Deny(DenialSource::NoRule, Arc::from(reason))
             }
             PermissionMode::Default
             | PermissionMode::AcceptEdits
@@ -325,8 +333,8 @@ fn allow_because(why: &str) -> Option<RuleDecision> {
     Some(RuleDecision::Allow(Arc::from(why)))
 }
 
-fn deny_because(why: &str) -> Option<RuleDecision> {
-    Some(RuleDecision::Deny(Arc::from(why)))
+fn deny_because(by: DenialSource, why: &str) -> Option<RuleDecision> {
+    Some(RuleDecision::Deny(by, Arc::from(why)))
 }
 
 /// The read-only check: a read-only call that reads nothing outside the workspace needs no rule.

@@ -25,7 +25,7 @@ fn says(ruling: &RuleDecision) -> Says {
         RuleDecision::Allow(_) => Allow,
         RuleDecision::Ask(_) => Ask,
         RuleDecision::Undecided => Open,
-        RuleDecision::Deny(_) => Deny,
+        RuleDecision::Deny(..) => Deny,
     }
 }
 

@@ -251,7 +251,8 @@ fn model_event(now: &Conversation, record: &Record) -> Option<NamedEvent> {
             };
             Some((name, RawJson::encode(&ModelRetryFields { failures: *failures, until: until.0 })))
         }
-        Record::ModelCallAbandoned { why, .. } => {
+        Record::ModelCallAbandoned { cause, .. } => {
+            let why = cause.as_str();
             Some(("agent.model.abandoned", RawJson::encode(&ReasonFields { why })))
         }
         Record::FallbackModelSelected { why } => {
@@ -281,7 +282,10 @@ fn call_event(now: &Conversation, record: &Record) -> Option<NamedEvent> {
             let fields = ToolRetryFields { call: id.to_string(), tool, attempt, until: until.0 };
             Some(("agent.tool.retry", RawJson::encode(&fields)))
         }
-        Record::PermissionDecided { call: id, verdict: PermissionDecision::Deny { reason } } => {
+        Record::PermissionDecided {
+            call: id,
+            verdict: PermissionDecision::Deny { reason, .. },
+        } => {
             let tool = &*find(id)?.tool_use.name;
             let fields = ToolDeniedFields { call: id.to_string(), tool, reason };
             Some(("agent.tool.denied", RawJson::encode(&fields)))
@@ -407,7 +411,8 @@ fn run_event(
     match record {
         Record::RunStarted { .. } => Some(("agent_run.started", RawJson::encode(&NoFields {}))),
         Record::OwnerChanged { .. } => Some(("agent_run.resumed", RawJson::encode(&NoFields {}))),
-        Record::CommandRejected { why, .. } => {
+        Record::CommandRejected { reason, .. } => {
+            let why = reason.as_str();
             Some(("agent.mail.refused", RawJson::encode(&ReasonFields { why })))
         }
         Record::QuestionAsked { question } => Some(question_event(&question.kind)),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::log::ids::{CallId, QuestionId, UnixMillis};
-use crate::log::inbox::HumanAnswer;
+use crate::log::inbox::{AnswerKind, HumanAnswer};
 use crate::stop::StopCause;
 
 /// An open question.
@@ -113,47 +113,20 @@ impl QuestionKind {
     /// Returns whether the question accepts `answer`.
     #[must_use]
     pub fn accepts(&self, answer: &HumanAnswer) -> bool {
-        match self {
-            Self::Approval { .. } => {
-                matches!(answer, HumanAnswer::Allow { .. } | HumanAnswer::Deny { .. })
-            }
-            Self::Uncertain { .. } => {
-                matches!(
-                    answer,
-                    HumanAnswer::Retry {} | HumanAnswer::MarkDone { .. } | HumanAnswer::Abandon {}
-                )
-            }
-            Self::ModelQuestion { .. } => {
-                matches!(answer, HumanAnswer::Text { .. } | HumanAnswer::Deny { .. })
-            }
-            Self::Plan { .. } => {
-                matches!(
-                    answer,
-                    HumanAnswer::Allow { .. } | HumanAnswer::Continue {} | HumanAnswer::Deny { .. }
-                )
-            }
-            Self::Guidance { .. } => {
-                matches!(
-                    answer,
-                    HumanAnswer::Text { .. } | HumanAnswer::Continue {} | HumanAnswer::Abandon {}
-                )
-            }
-            Self::Budget { .. } | Self::PromptChanged { .. } => {
-                matches!(answer, HumanAnswer::Continue {} | HumanAnswer::Abandon {})
-            }
-        }
+        self.accepted_answers().contains(&answer.kind())
     }
 
-    /// Returns the answers that the question accepts, for the rejection of any other.
+    /// Returns the answers that the question accepts.
     #[must_use]
-    pub fn accepted_answers(&self) -> &'static str {
+    pub fn accepted_answers(&self) -> &'static [AnswerKind] {
+        use AnswerKind::{Abandon, Allow, Continue, Deny, MarkDone, Retry, Text};
         match self {
-            Self::Approval { .. } => "allow or deny",
-            Self::Uncertain { .. } => "retry, mark-done or abandon",
-            Self::ModelQuestion { .. } => "text \"…\" or deny",
-            Self::Plan { .. } => "allow, continue (edits are accepted too) or deny",
-            Self::Guidance { .. } => "text \"…\", continue or abandon",
-            Self::Budget { .. } | Self::PromptChanged { .. } => "continue or abandon",
+            Self::Approval { .. } => &[Allow, Deny],
+            Self::Uncertain { .. } => &[Retry, MarkDone, Abandon],
+            Self::ModelQuestion { .. } => &[Text, Deny],
+            Self::Plan { .. } => &[Allow, Continue, Deny],
+            Self::Guidance { .. } => &[Text, Continue, Abandon],
+            Self::Budget { .. } | Self::PromptChanged { .. } => &[Continue, Abandon],
         }
     }
 }

@@ -34,8 +34,6 @@ fn each_question_takes_its_answers_and_no_other() {
                 takes.split(' ').any(|word| word == *name),
                 "{about:?} {name}"
             );
-            let said = about.accepted_answers().replace("mark done", "done");
-            assert_eq!(about.accepts(answer), said.contains(name), "{about:?} says {said}");
         }
     }
 }

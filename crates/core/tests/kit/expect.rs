@@ -25,15 +25,15 @@ impl Lane {
         self.records("")
     }
 
-    /// The last command was rejected, and the reason contains these words.
+    /// The last command was rejected with this code.
     #[track_caller]
-    pub(crate) fn command_rejected(self, words: &str) -> Self {
+    pub(crate) fn command_rejected(self, code: &str) -> Self {
         let said = self.last.iter().find_map(|record| match record {
-            Record::CommandRejected { why, .. } => Some(why.clone()),
+            Record::CommandRejected { reason, .. } => Some(reason.as_str()),
             _ => None,
         });
         let said = said.unwrap_or_else(|| panic!("not refused: {}", tags(&self.last)));
-        assert!(said.contains(words), "{said}");
+        assert_eq!(said, code);
         self
     }
 

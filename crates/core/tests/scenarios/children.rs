@@ -58,8 +58,8 @@ fn there_is_room_for_four_and_the_others_wait() {
     let lane = spawned("a b c d e f").so(|lane| assert_eq!(sent(lane), [(0, 4)]));
     // A child that was started by mistake still counts when it returns, and is not started again.
     let early = lane.clone().child_returns(0, 5, "F").records("child_result_received");
-    early.child_returns(0, 5, "F again").command_rejected("no run waits");
-    let lane = lane.child_returns(0, 9, "?").command_rejected("no run waits");
+    early.child_returns(0, 5, "F again").command_rejected("child_not_awaited");
+    let lane = lane.child_returns(0, 9, "?").command_rejected("child_not_awaited");
     let lane = lane.child_returns(0, 1, "B").so(|lane| assert_eq!(sent(lane), [(4, 5)]));
     let lane = lane.child_returns(0, 4, "E").so(|lane| assert_eq!(sent(lane), [(5, 6)]));
     let lane = lane.child_returns(0, 0, "A").child_returns(0, 2, "C").child_returns(0, 3, "D");
@@ -78,15 +78,15 @@ fn there_is_room_for_four_and_the_others_wait() {
 fn a_second_letter_of_the_same_child_is_refused() {
     let lane = spawned("a b").child_returns(0, 0, "A");
     let spent = lane.live.spent;
-    lane.child_returns(0, 0, "A again").command_rejected("no run waits").so(|lane| {
+    lane.child_returns(0, 0, "A again").command_rejected("child_not_awaited").so(|lane| {
         assert_eq!(lane.live.spent, spent);
     });
     let unknown = child_result(CallId { model_call: 77, index: 0 }, 0, ChildOutcome::Answered);
-    spawned("a").deliver_child_result(unknown, "who?").command_rejected("no run waits");
+    spawned("a").deliver_child_result(unknown, "who?").command_rejected("child_not_awaited");
     let ask = CallId { model_call: 1, index: 0 };
     Lane::new()
         .deliver_child_result(child_result(ask, 0, ChildOutcome::Answered), "?")
-        .command_rejected("no run waits");
+        .command_rejected("child_not_awaited");
 }
 
 #[test]
@@ -134,12 +134,12 @@ fn a_child_begins_with_its_task_and_nothing_else() {
         .reply(text("seen"))
         .ends(StopCause::EndTurn)
         .send_command(task(1, SpendingCaps::default()))
-        .command_rejected("has its task already");
+        .command_rejected("task_already_assigned");
     let mut empty = task(1, SpendingCaps::default());
     if let InboxCommand::Task { task, .. } = &mut empty {
         task.prompt = Arc::from(" ");
     }
-    Lane::new().send_command(empty).command_rejected("the task is empty");
+    Lane::new().send_command(empty).command_rejected("empty_task");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn an_abort_does_not_wait_and_what_children_spent_still_counts() {
     let lane = lane.so(|lane| assert_eq!(lane.live.spent.tokens, before + 100));
     let lane = lane
         .deliver_child_result(child_result(id, 1, ChildOutcome::Failed), "again")
-        .command_rejected("no run waits");
+        .command_rejected("child_not_awaited");
     // Also while another run is active, which is not charged for it.
     lane.prompt("next").deliver_child_result(child_result(id, 0, ChildOutcome::Failed), "late").so(
         |lane| {
@@ -283,5 +283,5 @@ fn time_that_is_up_recalls_children_too() {
 #[test]
 fn a_child_without_a_call_speaks_to_the_run() {
     Lane::new().prompt("go").child("by the way").records("steering_queued");
-    Lane::new().child("by the way").command_rejected("no run waits");
+    Lane::new().child("by the way").command_rejected("child_not_awaited");
 }

@@ -48,7 +48,7 @@ fn the_queue_is_bounded() {
         .prompt("one")
         .prompt("two")
         .prompt("three")
-        .command_rejected("too many prompts")
+        .command_rejected("too_many_prompts")
         .reply(text("1"))
         .prompt("four")
         .records("prompt_queued");
@@ -85,18 +85,18 @@ fn a_run_that_ends_badly_lets_the_next_in() {
 #[test]
 fn a_run_id_is_used_once() {
     let lane = Lane::new().send_command(prompt("a", "one"));
-    lane.clone().send_command(prompt("a", "again")).command_rejected("exists already");
+    lane.clone().send_command(prompt("a", "again")).command_rejected("run_id_in_use");
     lane.clone()
         .send_command(prompt("b", "two"))
         .send_command(prompt("b", "again"))
-        .command_rejected("exists already");
-    lane.reply(text("1")).send_command(prompt("a", "again")).command_rejected("exists already");
+        .command_rejected("run_id_in_use");
+    lane.reply(text("1")).send_command(prompt("a", "again")).command_rejected("run_id_in_use");
 }
 
 #[test]
 fn an_empty_prompt_is_refused() {
     for blocks in [vec![], say(""), say(" \n\t"), vec![call("t1", "read", "/a")]] {
-        Lane::new().prompt_blocks(blocks).command_rejected("the prompt is empty").phase("idle");
+        Lane::new().prompt_blocks(blocks).command_rejected("empty_prompt").phase("idle");
     }
 }
 
@@ -133,7 +133,7 @@ fn mail_before_the_settings_is_left_in_the_box() {
 
 #[test]
 fn a_child_speaks_to_the_run_that_waits_for_it() {
-    Lane::new().child("lonely").command_rejected("no run waits");
+    Lane::new().child("lonely").command_rejected("child_not_awaited");
     Lane::new()
         .prompt("hi")
         .child("the child found it")
@@ -141,7 +141,7 @@ fn a_child_speaks_to_the_run_that_waits_for_it() {
         .reply(calls([call("t1", "read", "/a")]))
         .returns(0, "A")
         .shows_last("user: <t1 ok: A> | the child found it");
-    Lane::new().prompt("hi").cancel().child("late").command_rejected("no run waits");
+    Lane::new().prompt("hi").cancel().child("late").command_rejected("child_not_awaited");
 }
 
 // spec: TRANSCRIPT-11, RESUME-12

@@ -193,7 +193,7 @@ fn a_human_may_let_it_spend_as_much_again() {
     lane.clone().answer(HumanAnswer::Abandon {}).ends(StopCause::UserCancel);
     lane.clone()
         .answer(HumanAnswer::Text { text: "x".into() })
-        .command_rejected("continue or abandon");
+        .command_rejected("answer_not_accepted");
     lane.answer(HumanAnswer::Continue {})
         .records("question_answered budget_extended model_call_started")
         .so(|lane| assert_eq!(lane.run().budget_extensions, 1))

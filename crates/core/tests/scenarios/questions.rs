@@ -29,7 +29,7 @@ fn takes(lane: &Lane, taken: &[&str]) {
         if taken.contains(&name) {
             assert_eq!(after.count("question_answered"), 1, "{name}");
         } else {
-            after.records("command_rejected").command_rejected("takes");
+            after.records("command_rejected").command_rejected("answer_not_accepted");
         }
     }
 }
@@ -54,20 +54,23 @@ fn an_answer_sent_twice_is_applied_once() {
         .answer_to(1, HumanAnswer::allow())
         .records("question_answered permission_decided call_started")
         .answer_to(1, HumanAnswer::allow())
-        .command_rejected("not open")
+        .command_rejected("question_not_open")
         .returns(0, "done")
         .answer_to(1, HumanAnswer::Deny { reason: Arc::from("too late") })
-        .command_rejected("not open")
+        .command_rejected("question_not_open")
         .reply(text("ok"))
         .answer_to(1, HumanAnswer::allow())
-        .command_rejected("not open");
+        .command_rejected("question_not_open");
 }
 
 // spec: FAULT-35
 #[test]
 fn an_answer_to_no_question_is_refused() {
-    Lane::new().answer_to(0, HumanAnswer::allow()).command_rejected("not open");
-    Lane::new().prompt("hi").answer_to(u32::MAX, HumanAnswer::allow()).command_rejected("not open");
+    Lane::new().answer_to(0, HumanAnswer::allow()).command_rejected("question_not_open");
+    Lane::new()
+        .prompt("hi")
+        .answer_to(u32::MAX, HumanAnswer::allow())
+        .command_rejected("question_not_open");
 }
 
 // spec: LANES-13

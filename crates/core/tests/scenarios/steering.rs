@@ -54,8 +54,8 @@ fn a_steer_to_nobody_is_a_prompt() {
 
 #[test]
 fn an_empty_steer_is_refused() {
-    Lane::new().prompt("hi").steer("  ").command_rejected("empty");
-    Lane::new().steer("").command_rejected("empty");
+    Lane::new().prompt("hi").steer("  ").command_rejected("empty_prompt");
+    Lane::new().steer("").command_rejected("empty_prompt");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn steers_are_bounded() {
         .prompt("hi")
         .steer("one")
         .steer("two")
-        .command_rejected("too many steers");
+        .command_rejected("too_many_steers");
 }
 
 #[test]

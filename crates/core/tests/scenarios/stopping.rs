@@ -77,10 +77,10 @@ fn abort_while_acting_stops_what_may_be_stopped() {
 #[test]
 fn a_cancel_can_become_an_abort_and_not_the_other_way() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "bash", "x")]));
-    lane.clone().cancel().cancel().command_rejected("asked to end already");
+    lane.clone().cancel().cancel().command_rejected("already_stopping");
     cancelled(lane.clone().cancel().abort());
     let stubborn = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/x")]));
-    cancelled(stubborn.abort().cancel().command_rejected("asked to end already").returns(0, "A"));
+    cancelled(stubborn.abort().cancel().command_rejected("already_stopping").returns(0, "A"));
 }
 
 #[test]
@@ -165,10 +165,10 @@ fn a_cancel_before_the_crash_holds_after_it() {
 
 #[test]
 fn a_stop_for_no_run_is_refused() {
-    Lane::new().cancel().command_rejected("no such run");
-    Lane::new().abort().command_rejected("no such run");
-    Lane::new().prompt("hi").cancel_run("run-7").command_rejected("no such run");
-    Lane::new().prompt("hi").reply(text("a")).cancel_run("run-1").command_rejected("no such run");
+    Lane::new().cancel().command_rejected("no_such_run");
+    Lane::new().abort().command_rejected("no_such_run");
+    Lane::new().prompt("hi").cancel_run("run-7").command_rejected("no_such_run");
+    Lane::new().prompt("hi").reply(text("a")).cancel_run("run-1").command_rejected("no_such_run");
 }
 
 #[test]

@@ -73,9 +73,9 @@ fn memory_is_read_after_the_round_and_after_its_results() {
         .returns(0, "A")
         .shows_last("user: <t1 ok: A> | Use tabs.")
         .remember(" \n")
-        .command_rejected("empty");
+        .command_rejected("empty_instructions");
     let full = Lane::with(|settings| settings.limits.waiting_steers = 1).prompt("go");
-    full.remember("one").remember("two").command_rejected("too many instructions");
+    full.remember("one").remember("two").command_rejected("too_many_instructions");
 }
 
 // spec: WINDOW-22

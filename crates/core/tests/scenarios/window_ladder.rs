@@ -375,8 +375,8 @@ fn whoever_asks_for_room_may_say_what_the_summary_keeps() {
 fn asking_for_room_where_nothing_is_old_is_refused() {
     Lane::with(summed_up)
         .compact()
-        .command_rejected("nothing old enough")
+        .command_rejected("nothing_to_compact")
         .prompt("hi")
         .wants("model 1");
-    Lane::new().prompt("hi").says(text("hello")).compact().command_rejected("nothing old enough");
+    Lane::new().prompt("hi").says(text("hello")).compact().command_rejected("nothing_to_compact");
 }

@@ -148,7 +148,7 @@ impl TestLane {
     /// Why attempts were abandoned, one after another.
     pub(crate) fn abandoned(&self) -> Vec<String> {
         let why = |record: &Record| match record {
-            Record::ModelCallAbandoned { why, .. } => Some(why.to_string()),
+            Record::ModelCallAbandoned { cause, .. } => Some(cause.as_str().to_owned()),
             _ => None,
         };
         self.records.iter().filter_map(why).collect()

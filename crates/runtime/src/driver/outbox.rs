@@ -7,12 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use windlass_core::call::call_state::Call;
+use windlass_core::log::command_rejection::CommandRejection;
 use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{CallId, InboxMessageId, LaneId, RunId};
 use windlass_core::log::inbox::InboxCommand;
 use windlass_core::log::input::Input;
 use windlass_core::log::record::Record;
-use windlass_core::message::truncate;
+use windlass_core::message::{prompt_texts, truncate};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{
     self, ChildOutcome, ChildResult, ParentLink, PendingChildren,
@@ -74,8 +75,8 @@ impl AppliedEntry<'_> {
     pub(super) fn outbox_messages(&self, entry: &Entry) -> Vec<(LaneId, OutboxMessage)> {
         let of_records = entry.records.iter().flat_map(|record| match record {
             Record::ChildrenSpawned { call, from, to, .. } => self.task_messages(*call, *from..*to),
-            Record::CommandRejected { message, why } => {
-                self.rejected_task_message(entry, *message, why)
+            Record::CommandRejected { message, reason } => {
+                self.rejected_task_message(entry, *message, reason)
             }
             _ => Vec::new(),
         });
@@ -121,7 +122,7 @@ impl AppliedEntry<'_> {
         &self,
         entry: &Entry,
         id: InboxMessageId,
-        why: &str,
+        reason: &CommandRejection,
     ) -> Vec<(LaneId, OutboxMessage)> {
         let Input::CommandsReceived { messages } = &entry.input else { return Vec::new() };
         let refused = messages.iter().find(|mail| mail.id == id).map(|mail| &mail.body);
@@ -132,7 +133,7 @@ impl AppliedEntry<'_> {
         let (call, part) = (parent.call, parent.part);
         let home =
             ChildResult { call, part, spent: Default::default(), ending: ChildOutcome::Failed };
-        vec![self.message_to_parent(parent, Arc::from(why), home)]
+        vec![self.message_to_parent(parent, prompt_texts::rejected_task(reason).into(), home)]
     }
 
     fn message_to_parent(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
+use windlass_core::log::command_rejection::CommandRejection;
 use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{RunId, Seq};
 use windlass_core::log::inbox::InboxCommand;
@@ -99,7 +100,7 @@ pub enum RunOutcome {
     /// [`Session::child_questions`] returns what.
     Parked(Vec<Question>),
     /// The run never started, for this reason.
-    Rejected(Arc<str>),
+    Rejected(CommandRejection),
     /// The run was released so that another process can continue it.
     HandedOver,
 }
@@ -265,8 +266,8 @@ impl RunStream {
                 self.outcome = Some(RunOutcome::Finished(ended.as_ref().clone()));
             }
             StreamItem::Entry(entry) => {
-                if let Some(why) = self.rejection_reason(entry) {
-                    self.outcome = Some(RunOutcome::Rejected(why));
+                if let Some(reason) = self.rejection_reason(entry) {
+                    self.outcome = Some(RunOutcome::Rejected(reason));
                 }
             }
             StreamItem::RunEnded(_)
@@ -277,14 +278,16 @@ impl RunStream {
     }
 
     /// The reason why the prompt of this run was rejected, if the entry rejects it.
-    fn rejection_reason(&self, entry: &Entry) -> Option<Arc<str>> {
+    fn rejection_reason(&self, entry: &Entry) -> Option<CommandRejection> {
         let Input::CommandsReceived { messages } = &entry.input else { return None };
         let mine = messages.iter().find(|mail| match &mail.body {
             InboxCommand::Prompt { run, .. } => Some(run) == self.run.as_ref(),
             _ => false,
         })?;
         entry.records.iter().find_map(|record| match record {
-            Record::CommandRejected { message, why } if *message == mine.id => Some(why.clone()),
+            Record::CommandRejected { message, reason } if *message == mine.id => {
+                Some(reason.clone())
+            }
             _ => None,
         })
     }

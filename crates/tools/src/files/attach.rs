@@ -57,7 +57,7 @@ impl ToolContext {
     fn check_read_approval(&self, path: &str) -> Result<(), ToolError> {
         let why = match self.read_decision(path) {
             RuleDecision::Allow(_) => return Ok(()),
-            RuleDecision::Deny(why) => why.to_string(),
+            RuleDecision::Deny(_, why) => why.to_string(),
             RuleDecision::Ask(_) | RuleDecision::Undecided => {
                 "reading it requires approval".to_owned()
             }

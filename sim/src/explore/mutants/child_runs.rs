@@ -3,6 +3,7 @@
 use windlass_core::Input;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::CallResult;
+use windlass_core::log::command_rejection::CommandRejection;
 use windlass_core::log::record::{Record, RecordedResult, Transition};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::review::ReviewResult;
@@ -71,7 +72,9 @@ fn lose_child(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
         _ => None,
     });
     match back.filter(|_| comes_home(told)) {
-        Some(message) => vec![Record::CommandRejected { message, why: "bug".into() }],
+        Some(message) => {
+            vec![Record::CommandRejected { message, reason: CommandRejection::NoSuchRun }]
+        }
         None => records,
     }
 }

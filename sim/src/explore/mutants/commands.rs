@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::call::call_state::CallState;
+use windlass_core::log::command_rejection::CommandRejection;
 use windlass_core::log::ids::InboxMessageId;
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
 use windlass_core::log::record::{Record, StopMode};
@@ -32,7 +33,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
 ];
 
 fn refused(message: InboxMessageId) -> Vec<Record> {
-    vec![Record::CommandRejected { message, why: Arc::from("bug") }]
+    vec![Record::CommandRejected { message, reason: CommandRejection::NoSuchRun }]
 }
 
 fn is_queued(record: &Record) -> bool {

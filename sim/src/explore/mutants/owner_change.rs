@@ -123,8 +123,8 @@ fn invent_drift(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn uncharged(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     replace(records, |record| match record {
-        Record::ModelCallAbandoned { model_call, why, .. } => {
-            vec![Record::ModelCallAbandoned { model_call, why, charged: TokenUsage::default() }]
+        Record::ModelCallAbandoned { model_call, cause, .. } => {
+            vec![Record::ModelCallAbandoned { model_call, cause, charged: TokenUsage::default() }]
         }
         record => vec![record],
     })

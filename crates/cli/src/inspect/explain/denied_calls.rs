@@ -3,7 +3,6 @@
 use windlass::core::call::call_state::{Call, CallState};
 use windlass::core::call::outcome::OutcomeKind;
 use windlass::core::log::ids::CallId;
-use windlass::core::log::input::{HookDecision, Input};
 use windlass::core::log::record::Record;
 use windlass::core::permission::PermissionDecision;
 use windlass::core::run::active_run::Run;
@@ -14,14 +13,12 @@ use super::ExplainSentence;
 use crate::inspect::history::RecordContext;
 use crate::messages::inspect::error_message;
 use crate::messages::report;
-use crate::messages::report::explain::DenialSource;
 
 /// Collects sentences about calls from a record.
 pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>) {
     let text = match moment.record {
-        Record::PermissionDecided { call, verdict: PermissionDecision::Deny { reason } } => {
-            let by = find_decider(&moment.entry.input, reason);
-            Some(report::explain::call_denied(&moment.after.call_text(*call), by, reason))
+        Record::PermissionDecided { call, verdict: PermissionDecision::Deny { by, reason } } => {
+            Some(report::explain::call_denied(&moment.after.call_text(*call), *by, reason))
         }
         Record::QuestionAsked { question } => match question.kind {
             QuestionKind::Approval { call } => {
@@ -41,19 +38,6 @@ pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>
         _ => None,
     };
     ExplainSentence::push_or_repeat(said, text, moment.entry.seq);
-}
-
-/// Finds what denied the call. Only the entry's input tells: hooks, classifiers and humans answer
-/// through one.
-fn find_decider(input: &Input, reason: &str) -> DenialSource {
-    match input {
-        Input::HookResponded { decision: HookDecision::Deny { .. }, .. } => DenialSource::Hook,
-        Input::CallClassified { .. } => DenialSource::Classifier,
-        Input::CommandsReceived { .. } => DenialSource::Human,
-        _ if reason.starts_with("the rule ") => DenialSource::Rule,
-        _ if reason.starts_with("the mode is ") => DenialSource::Mode,
-        _ => DenialSource::Permissions,
-    }
 }
 
 /// The rule that required approval, from the permission decision in the same entry.

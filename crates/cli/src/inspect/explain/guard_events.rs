@@ -31,7 +31,7 @@ pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>
         Record::CancelRequested { mode, .. } => {
             Some(report::explain::stop_requested(*mode).to_owned())
         }
-        Record::CommandRejected { why, .. } => Some(report::explain::command_rejected(why)),
+        Record::CommandRejected { reason, .. } => Some(report::explain::command_rejected(reason)),
         _ => None,
     };
     ExplainSentence::push_or_repeat(said, text, moment.entry.seq);

@@ -19,7 +19,8 @@ pub(super) fn observe(said: &mut Vec<ExplainSentence>, moment: RecordContext<'_>
                 failure_message(&moment.entry.input).as_deref(),
             ))
         }
-        Record::ModelCallAbandoned { why, charged, .. } => {
+        Record::ModelCallAbandoned { cause, charged, .. } => {
+            let why = crate::messages::abandon_cause(cause);
             Some(report::explain::model_call_failed(why, charged))
         }
         Record::FallbackModelSelected { why } => {

@@ -5,6 +5,7 @@ use windlass::core::log::record::{Record, StopMode, TimeLimit, Truncation};
 use windlass::core::stop::ReplyAnomaly;
 
 use crate::inspect::history::RecordContext;
+use crate::messages;
 use crate::messages::inspect::call_text;
 use crate::messages::inspect::recovery_step_name;
 use crate::messages::inspect::stop_phrase;
@@ -29,7 +30,9 @@ pub(super) fn event_line(moment: RecordContext<'_>) -> Option<String> {
 fn model_event_line(moment: RecordContext<'_>) -> Option<String> {
     Some(match moment.record {
         Record::ReplyDropped { .. } => "the reply was thrown away".to_owned(),
-        Record::ModelCallAbandoned { why, .. } => format!("a model call brought nothing: {why}"),
+        Record::ModelCallAbandoned { cause, .. } => {
+            format!("model call failed: {}", messages::abandon_cause(cause))
+        }
         Record::ModelRetryScheduled { failures, .. } => {
             format!("the model failed ({failures} in a row); it is asked again later")
         }
@@ -95,7 +98,9 @@ fn compaction_event_line(moment: RecordContext<'_>) -> Option<String> {
 
 fn run_event_line(moment: RecordContext<'_>) -> Option<String> {
     Some(match moment.record {
-        Record::CommandRejected { why, .. } => format!("something was not taken: {why}"),
+        Record::CommandRejected { reason, .. } => {
+            format!("a command was rejected: {}", messages::command_rejection(reason))
+        }
         Record::OwnerChanged { .. } => "resumed by another process".to_owned(),
         Record::AnswerRejected { by, reason, .. } => {
             format!("the answer was rejected by {}: {reason}", rejection_source(*by))

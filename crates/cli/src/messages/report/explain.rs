@@ -4,13 +4,12 @@ mod event_sentences;
 mod stop_sentences;
 
 pub(crate) use event_sentences::{
-    BUDGET_EXTENDED, CALL_REISSUED, COMPACTION_REQUESTED, DenialSource, GUIDANCE_GIVEN,
-    OUTPUT_CAP_RAISED, OWNER_CHANGED, REPLY_DISCARDED, REPLY_TRUNCATED, SLEEP_DETECTED,
-    TEXT_CONTINUED, answer_rejected, approval_needed, budget_warned, call_denied, call_invalid,
-    call_lost, call_retry_scheduled, call_skipped, command_rejected, compaction_done,
-    fallback_model_selected, loop_detected, model_call_failed, model_retry_scheduled, pruning_done,
-    recoveries_used, recovery_step_used, reply_anomaly, rule_granted, time_limit_reached,
-    truncations_used,
+    BUDGET_EXTENDED, CALL_REISSUED, COMPACTION_REQUESTED, GUIDANCE_GIVEN, OUTPUT_CAP_RAISED,
+    OWNER_CHANGED, REPLY_DISCARDED, REPLY_TRUNCATED, SLEEP_DETECTED, TEXT_CONTINUED,
+    answer_rejected, approval_needed, budget_warned, call_denied, call_invalid, call_lost,
+    call_retry_scheduled, call_skipped, command_rejected, compaction_done, fallback_model_selected,
+    loop_detected, model_call_failed, model_retry_scheduled, pruning_done, recoveries_used,
+    recovery_step_used, reply_anomaly, rule_granted, time_limit_reached, truncations_used,
 };
 pub(crate) use stop_sentences::{
     ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, also_stopped_because, calls_running, final_message,

@@ -7,6 +7,33 @@ use serde::{Deserialize, Serialize};
 use crate::call::outcome::{CallResult, OutcomeKind};
 use crate::guard::loop_detection::LoopDetectorTier;
 
+/// Why a model call was abandoned.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AbandonCause {
+    /// The process that made the call ended.
+    OwnerEnded,
+    /// The run was aborted.
+    Cancelled,
+    /// The hard time limit of the run was reached.
+    TimeLimit,
+    /// The call failed; the message of the provider.
+    Failed(Arc<str>),
+}
+
+impl AbandonCause {
+    /// Returns the message of a failure, or the code of any other cause.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::OwnerEnded => "owner_ended",
+            Self::Cancelled => "cancelled",
+            Self::TimeLimit => "time_limit",
+            Self::Failed(message) => message,
+        }
+    }
+}
+
 /// Which tools a model call may call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

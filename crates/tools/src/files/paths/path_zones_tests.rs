@@ -120,7 +120,7 @@ fn a_denied_file_is_denied_under_all_its_names() {
             preference: HookPreference::Neutral,
             grants: &[],
         };
-        assert!(matches!(permissions.evaluate_rules(asked), RuleDecision::Deny(_)), "{path}");
+        assert!(matches!(permissions.evaluate_rules(asked), RuleDecision::Deny(..)), "{path}");
     }
     let subject = CallSubject::Paths(zones.path_uses("secrets-not/k", PathAccess::Read));
     let asked = PermissionQuery {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use windlass::core::context::{PruneStage, RecoveryStep};
 use windlass::core::guard::loop_detection::{EscalationLevel, LoopDetectorTier};
+use windlass::core::log::command_rejection::CommandRejection;
 use windlass::core::log::ids::{QuestionId, UnixMillis};
 use windlass::core::log::record::{LoopFinding, RejectionSource, TimeLimit};
 use windlass::core::message::reply::TokenUsage;
-use windlass::core::permission::PermissionRule;
+use windlass::core::permission::{DenialSource, PermissionRule};
 use windlass::core::run::active_run::RunCounters;
 use windlass::core::settings::limits::Limits;
 use windlass::core::stop::ReplyAnomaly;
@@ -34,22 +35,14 @@ pub(crate) const SLEEP_DETECTED: &str =
 pub(crate) const BUDGET_EXTENDED: &str = "A person doubled the budget.";
 pub(crate) const GUIDANCE_GIVEN: &str = "A person said how to continue.";
 
-/// What denied a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DenialSource {
-    Rule,
-    Mode,
-    Permissions,
-    Hook,
-    Classifier,
-    Human,
-}
-
 pub(crate) fn call_denied(call: &str, by: DenialSource, reason: &str) -> String {
     let by = match by {
         DenialSource::Rule => "a deny rule",
         DenialSource::Mode => "the permission mode",
-        DenialSource::Permissions => "the permissions",
+        DenialSource::NoRule
+        | DenialSource::Protected
+        | DenialSource::NoApprover
+        | DenialSource::Expired => "the permissions",
         DenialSource::Hook => "a hook",
         DenialSource::Classifier => "the classifier",
         DenialSource::Human => "a human",
@@ -220,6 +213,6 @@ pub(crate) fn rule_granted(rule: &PermissionRule, folder: &str) -> String {
     format!("The rule {rule} is kept for the rest of the conversation{within}.")
 }
 
-pub(crate) fn command_rejected(why: &str) -> String {
-    format!("Something that was sent was not taken: {}.", to_one_line(why, MAX_QUOTE_CHARS))
+pub(crate) fn command_rejected(reason: &CommandRejection) -> String {
+    format!("A command was rejected: {}.", crate::messages::command_rejection(reason))
 }

@@ -1,0 +1,86 @@
+//! Sentences for the codes of the core: rejected commands, abandoned model calls, answers.
+
+use windlass::core::log::command_rejection::CommandRejection;
+use windlass::core::log::inbox::AnswerKind;
+use windlass::core::log::record::AbandonCause;
+use windlass::core::run::question::QuestionKind;
+
+/// Why a command was rejected: a clause that says what to do.
+pub(crate) fn command_rejection(reason: &CommandRejection) -> String {
+    let text = match reason {
+        CommandRejection::EmptyPrompt => "the prompt is empty; say what is to be done",
+        CommandRejection::RunIdInUse => "a run with this id exists already; use a new id",
+        CommandRejection::TooManyPrompts => {
+            "too many prompts are queued; send it again when some have ended"
+        }
+        CommandRejection::TooManySteers => {
+            "too many steering messages are waiting; send it again after the round"
+        }
+        CommandRejection::ChildNotAwaited => "no run waits for this child run",
+        CommandRejection::EmptyTask => "the task is empty; say what is to be done",
+        CommandRejection::TaskAlreadyAssigned => "this child run has its task already",
+        CommandRejection::EmptyInstructions => "the instructions are empty",
+        CommandRejection::TooManyInstructions => {
+            "too many instructions are waiting; send them again after the round"
+        }
+        CommandRejection::NothingToCompact => "no message is old enough to be removed",
+        CommandRejection::AlreadyStopping => "the run is stopping already",
+        CommandRejection::NoSuchRun => "no such run is active or queued",
+        CommandRejection::QuestionNotOpen => {
+            "the question is not open; it was answered or its run ended"
+        }
+        CommandRejection::QuestionExpired => "the question has expired; the call is not run",
+        CommandRejection::AnswerNotAccepted { question, accepted } => {
+            return format!("question {question} takes {}", answer_list(accepted));
+        }
+        CommandRejection::InputChanged => {
+            "another input was approved than the call has; look at it again"
+        }
+    };
+    text.to_owned()
+}
+
+/// Why a model call was abandoned.
+pub(crate) fn abandon_cause(cause: &AbandonCause) -> &str {
+    match cause {
+        AbandonCause::OwnerEnded => "its process ended",
+        AbandonCause::Cancelled => "the run was aborted",
+        AbandonCause::TimeLimit => "the time limit of the run was reached",
+        AbandonCause::Failed(message) => message,
+    }
+}
+
+/// The answers that a question accepts, as the command line takes them.
+pub(crate) fn accepted_answers(kind: &QuestionKind) -> String {
+    let list = answer_list(kind.accepted_answers());
+    match kind {
+        QuestionKind::Plan { .. } => list.replace("continue", "continue (edits are accepted too)"),
+        QuestionKind::Approval { .. }
+        | QuestionKind::Uncertain { .. }
+        | QuestionKind::ModelQuestion { .. }
+        | QuestionKind::Guidance { .. }
+        | QuestionKind::Budget { .. }
+        | QuestionKind::PromptChanged { .. } => list,
+    }
+}
+
+fn answer_list(accepted: &[AnswerKind]) -> String {
+    let words: Vec<&str> = accepted.iter().map(|kind| answer_word(*kind)).collect();
+    match words.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, first)) => format!("{} or {last}", first.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn answer_word(kind: AnswerKind) -> &'static str {
+    match kind {
+        AnswerKind::Allow => "allow",
+        AnswerKind::Deny => "deny",
+        AnswerKind::Retry => "retry",
+        AnswerKind::MarkDone => "mark-done",
+        AnswerKind::Abandon => "abandon",
+        AnswerKind::Continue => "continue",
+        AnswerKind::Text => "text \"…\"",
+    }
+}

@@ -1,0 +1,74 @@
+//! Why a command was rejected, as a code. Front ends turn it into a sentence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::log::ids::QuestionId;
+use crate::log::inbox::AnswerKind;
+
+/// Why a command changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandRejection {
+    /// The prompt or steering message is empty.
+    EmptyPrompt,
+    /// A run with this id exists already.
+    RunIdInUse,
+    /// Too many prompts are queued.
+    TooManyPrompts,
+    /// Too many steering messages are waiting.
+    TooManySteers,
+    /// No run waits for this child run.
+    ChildNotAwaited,
+    /// The task of a child run is empty.
+    EmptyTask,
+    /// The child run has its task already.
+    TaskAlreadyAssigned,
+    /// The instructions are empty.
+    EmptyInstructions,
+    /// Too many instructions are waiting.
+    TooManyInstructions,
+    /// No message is old enough to be removed by a compaction.
+    NothingToCompact,
+    /// The run is stopping already.
+    AlreadyStopping,
+    /// No such run is active or queued.
+    NoSuchRun,
+    /// The question is not open: it was answered, or its run ended.
+    QuestionNotOpen,
+    /// The question has expired; its call is not run.
+    QuestionExpired,
+    /// The question does not accept this kind of answer.
+    AnswerNotAccepted {
+        /// The question.
+        question: QuestionId,
+        /// The answers that it accepts.
+        accepted: Vec<AnswerKind>,
+    },
+    /// Another input was approved than the call has.
+    InputChanged,
+}
+
+impl CommandRejection {
+    /// Returns the code, as the log has it.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::EmptyPrompt => "empty_prompt",
+            Self::RunIdInUse => "run_id_in_use",
+            Self::TooManyPrompts => "too_many_prompts",
+            Self::TooManySteers => "too_many_steers",
+            Self::ChildNotAwaited => "child_not_awaited",
+            Self::EmptyTask => "empty_task",
+            Self::TaskAlreadyAssigned => "task_already_assigned",
+            Self::EmptyInstructions => "empty_instructions",
+            Self::TooManyInstructions => "too_many_instructions",
+            Self::NothingToCompact => "nothing_to_compact",
+            Self::AlreadyStopping => "already_stopping",
+            Self::NoSuchRun => "no_such_run",
+            Self::QuestionNotOpen => "question_not_open",
+            Self::QuestionExpired => "question_expired",
+            Self::AnswerNotAccepted { .. } => "answer_not_accepted",
+            Self::InputChanged => "input_changed",
+        }
+    }
+}
