@@ -1,8 +1,10 @@
 //! Decides what an input means for a conversation: the only place with rules, limits and tables.
 //! Pure and total: any input at any time yields records, possibly none.
 //!
-//! One file per phase; this file only dispatches to them.
+//! One file per phase. A handler records what it decides and returns what comes next ([`NextStep`]);
+//! the loop in this file follows it, so that the files do not call one another in a circle.
 
+mod answer_rejection;
 mod budget;
 mod children;
 mod commands;
@@ -12,69 +14,107 @@ mod configure;
 mod draft;
 mod early_calls;
 mod escalation;
+mod finishing;
 mod guardrail;
+mod interrupted_review;
 mod iteration;
 mod judge;
 mod loop_check;
 mod model_failure;
 mod model_reply;
+mod next_step;
 mod plan_mode;
 mod pruning;
 mod resume;
 mod reviews;
+mod stop_conditions;
 mod stopping;
+mod structured_answer;
 mod time_limits;
 mod tool_calls;
 mod tool_hooks;
+mod wind_down;
 
 use crate::log::ids::UnixMillis;
 use crate::log::input::Input;
 use crate::log::record::Record;
 use crate::run::conversation::Conversation;
 use draft::DecisionDraft;
+use next_step::NextStep;
 
 /// Returns the records that follow from `input` arriving at time `at`.
 #[must_use]
 pub fn decide(conversation: &Conversation, at: UnixMillis, input: &Input) -> Vec<Record> {
     let mut draft = DecisionDraft::new(conversation, at, input);
-    match input {
-        Input::Configured { settings } => configure::on_configured(&mut draft, settings),
-        Input::CommandsReceived { messages } => {
-            commands::on_commands_received(&mut draft, messages);
+    if let Input::CommandsReceived { messages } = input {
+        let mut rest = messages.as_slice();
+        while let Some((message, later)) = rest.split_first() {
+            let next = commands::on_command(&mut draft, message, later);
+            follow_steps(&mut draft, next);
+            rest = later;
         }
+    } else {
+        let next = handle_input(&mut draft, input);
+        follow_steps(&mut draft, next);
+    }
+    draft.into_records()
+}
+
+/// Follows the steps until nothing is left to do without the outside world. Every round trip records
+/// something that brings the run closer to a wait or to its end.
+fn follow_steps(draft: &mut DecisionDraft<'_>, mut next: NextStep) {
+    loop {
+        next = match next {
+            NextStep::Wait => return,
+            NextStep::AskModel(ask) => iteration::ask_model(draft, ask),
+            NextStep::StartForcedCall { transition, tool } => {
+                iteration::start_forced_call(draft, transition, tool)
+            }
+            NextStep::AdvanceRound => tool_calls::advance_round(draft),
+            NextStep::CompleteAnswer(cause) => completion::complete_answer(draft, cause),
+            NextStep::StartNextPrompt => iteration::start_next_prompt(draft),
+        };
+    }
+}
+
+fn handle_input(draft: &mut DecisionDraft<'_>, input: &Input) -> NextStep {
+    match input {
+        Input::Configured { settings } => configure::on_configured(draft, settings),
         Input::OwnerChanged { epoch, prompt_hash, prompt_fingerprint, .. } => {
-            resume::on_owner_changed(&mut draft, *epoch, prompt_hash, prompt_fingerprint.as_ref());
+            resume::on_owner_changed(draft, *epoch, prompt_hash, prompt_fingerprint.as_ref())
         }
         Input::BlockReady { model_call, index, tool_use, facts } => {
-            early_calls::on_block_ready(&mut draft, *model_call, *index, tool_use, facts);
+            early_calls::on_block_ready(draft, *model_call, *index, tool_use, facts);
+            NextStep::Wait
         }
         Input::ModelReplied { model_call, reply, .. } => {
-            model_reply::on_model_replied(&mut draft, *model_call, reply);
+            model_reply::on_model_replied(draft, *model_call, reply)
         }
         Input::ModelFailed { model_call, failure } => {
-            model_failure::on_model_failed(&mut draft, *model_call, failure);
+            model_failure::on_model_failed(draft, *model_call, failure)
         }
         Input::HookResponded { call, decision, context } => {
-            tool_hooks::on_hook_responded(&mut draft, *call, decision, context.is_some());
+            tool_hooks::on_hook_responded(draft, *call, decision, context.is_some())
         }
-        Input::ReviewReturned { id, result } => {
-            reviews::on_review_returned(&mut draft, *id, result);
-        }
+        Input::ReviewReturned { id, result } => reviews::on_review_returned(draft, *id, result),
         Input::CallClassified { call, classification, .. } => {
-            tool_calls::on_call_classified(&mut draft, *call, classification);
+            tool_calls::on_call_classified(draft, *call, classification)
         }
         Input::ToolReturned { call, attempt, started_at, outcome, context } => {
             let attempt = (*call, *attempt);
-            tool_calls::on_tool_returned(&mut draft, attempt, *started_at, outcome, context);
+            tool_calls::on_tool_returned(draft, attempt, *started_at, outcome, context)
         }
-        Input::CallProbed { call, result } => {
-            resume::on_call_probed(&mut draft, *call, result);
-        }
+        Input::CallProbed { call, result } => resume::on_call_probed(draft, *call, result),
         Input::SharedSpendingUpdated { total } => {
-            budget::on_shared_spending_updated(&mut draft, *total);
+            budget::on_shared_spending_updated(draft, *total);
+            NextStep::Wait
         }
-        Input::TimerFired {} => time_limits::on_timer_fired(&mut draft),
-        Input::Forked { parent, at } => configure::on_forked(&mut draft, parent, *at),
+        Input::TimerFired {} => time_limits::on_timer_fired(draft),
+        Input::Forked { parent, at } => {
+            configure::on_forked(draft, parent, *at);
+            NextStep::Wait
+        }
+        // Commands are handled one after another, each to its end.
+        Input::CommandsReceived { .. } => NextStep::Wait,
     }
-    draft.into_records()
 }

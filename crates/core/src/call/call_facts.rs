@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::call_order::TouchedResources;
 use crate::call::outcome::ToolError;
-use crate::permission::CallSubject;
+use crate::permission::{CallEffect, CallSubject, Grant, HookPreference, PermissionQuery};
 use crate::run::child_runs::ChildTask;
 use crate::run::journal::JournalRequest;
 
@@ -136,6 +136,27 @@ impl CallFacts {
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.touches.is_read() && self.is_repeatable()
+    }
+
+    /// Returns a call of `tool` with these facts, as permission rules see it. The journal and child
+    /// runs belong to the runtime: what they do is decided there.
+    #[must_use]
+    pub fn permission_query<'a>(
+        &'a self,
+        tool: &'a str,
+        grants: &'a [Grant],
+        preference: HookPreference,
+    ) -> PermissionQuery<'a> {
+        let is_internal = match self.answered_by {
+            AnsweredBy::Journal | AnsweredBy::Children | AnsweredBy::PlanApproval => true,
+            AnsweredBy::Tool | AnsweredBy::Human => false,
+        };
+        let effect = if is_internal || self.is_read_only() {
+            CallEffect::ReadOnly
+        } else {
+            CallEffect::MayChange
+        };
+        PermissionQuery { tool, subject: &self.subject, effect, preference, grants }
     }
 
     /// Returns whether the call may be repeated without a question.

@@ -1,10 +1,6 @@
 //! Spending caps: what a model call may still cost, and what happens when a cap is reached.
 
-use std::sync::Arc;
-
 use super::draft::DecisionDraft;
-use super::iteration;
-use super::tool_calls;
 use crate::budget::spending::{
     self, CallAllowance, CapAction, ModelPrice, PlannedCall, Spending, SpendingCaps, UnpricedPolicy,
 };
@@ -14,7 +10,6 @@ use crate::message::reply::TokenUsage;
 use crate::permission::HumanAvailability;
 use crate::run::active_run::{BudgetWarning, Run};
 use crate::run::conversation::Conversation;
-use crate::run::question::QuestionKind;
 use crate::run::side_requests;
 use crate::settings::conversation_settings::{ModelSpec, Settings};
 use crate::stop::StopCause;
@@ -252,16 +247,6 @@ pub(super) fn warn_if_near_cap(draft: &mut DecisionDraft<'_>) {
     }
 }
 
-/// Handles a budget that is too low for a call: the run ends, or a human is asked whether
-/// the cap may be spent once more.
-pub(super) fn on_cap_reached(draft: &mut DecisionDraft<'_>, cap: StopCause) {
-    if can_extend_budget(draft) {
-        tool_calls::ask_question(draft, QuestionKind::Budget { cap });
-    } else {
-        iteration::finish_without_result(draft, &[cap]);
-    }
-}
-
 /// Returns whether a human may let the run spend its cap once more: only the run's own cap can be
 /// raised this way, so the others must leave enough.
 pub(super) fn can_extend_budget(draft: &DecisionDraft<'_>) -> bool {
@@ -282,20 +267,4 @@ pub(super) fn lacks_required_price(draft: &DecisionDraft<'_>, model: &ModelSpec)
     let granted = draft.state().parent.as_ref().and_then(|parent| parent.caps.usd_micros);
     let counts_money = settings.budget.has_money_cap() || granted.is_some();
     counts_money && model.price.is_none() && settings.budget.unpriced == UnpricedPolicy::Refuse
-}
-
-/// Refuses to start a run with a dollar cap whose model has no known price.
-pub(super) fn refuse_unpriced_run(draft: &mut DecisionDraft<'_>) -> bool {
-    let Some(settings) = draft.settings() else { return false };
-    let refuses = lacks_required_price(draft, &settings.model);
-    if refuses {
-        let name = &settings.model.name;
-        let said = format!(
-            "price unknown for {name}, so a budget in dollars cannot be kept; give its price in \
-             [models.\"{name}\"] of config.toml, set unpriced = \"free\" in the profile, or use a \
-             budget in tokens"
-        );
-        iteration::finish_run(draft, &[StopCause::PriceUnknown], Some(Arc::from(said)));
-    }
-    refuses
 }

@@ -2,7 +2,7 @@
 
 use super::budget;
 use super::draft::DecisionDraft;
-use super::tool_calls::{self, finalize_result};
+use super::next_step::NextStep;
 use crate::budget::spending::SpendingCaps;
 use crate::call::call_state::Call;
 use crate::call::outcome::{CallResult, OutcomeKind, ToolError};
@@ -24,20 +24,20 @@ pub(super) fn answer_from_journal(draft: &mut DecisionDraft<'_>, id: CallId) {
                     &journal_conflict_error(&conflict),
                     limit,
                 );
-                return finalize_result(draft, id, shown);
+                return draft.finalize_result(id, shown);
             }
             changes
         }
         Some(JournalRequest::Read) | None => {
             let text = draft.state().journal.render();
-            return finalize_result(draft, id, CallResult::from_text(&text, limit));
+            return draft.finalize_result(id, CallResult::from_text(&text, limit));
         }
     };
     for change in changes {
         draft.record(Record::JournalChanged { call: id, change });
     }
     let text = format!("the journal is at version {}", draft.state().journal.version());
-    finalize_result(draft, id, CallResult::from_text(&text, limit));
+    draft.finalize_result(id, CallResult::from_text(&text, limit));
 }
 
 fn journal_conflict_error(conflict: &JournalConflict) -> ToolError {
@@ -54,7 +54,7 @@ pub(super) fn start_children(draft: &mut DecisionDraft<'_>, id: CallId) {
     if tasks == 0 || depth >= limits.child_depth {
         let error = if tasks == 0 { no_task_error() } else { too_deep_error(limits.child_depth) };
         let shown = CallResult::from_error(OutcomeKind::Failed, &error, limits.result_chars);
-        return finalize_result(draft, id, shown);
+        return draft.finalize_result(id, shown);
     }
     let granted = budget::child_share(draft, tasks);
     start_child_range(draft, id, 0, tasks, granted);
@@ -108,13 +108,13 @@ fn too_deep_error(depth: u8) -> ToolError {
     )
 }
 
-/// Handles a sub-agent result from the inbox. Returns whether a call or an orphan entry matches it;
-/// an orphan is only charged.
+/// Handles a sub-agent result from the inbox: the result of a child run. Returns nothing if neither
+/// a call nor an orphan matches it; an orphan is only charged.
 pub(super) fn on_child_result(
     draft: &mut DecisionDraft<'_>,
     message: InboxMessageId,
     home: &ChildResult,
-) -> bool {
+) -> Option<NextStep> {
     // The result counts whichever owner started the child.
     let waits = |call: &Call| {
         let place =
@@ -124,14 +124,14 @@ pub(super) fn on_child_result(
     let waited_for = draft.call(home.call).is_some_and(waits);
     if !waited_for && !draft.state().orphans.iter().any(|stray| stray.matches(home.call, home.part))
     {
-        return false;
+        return None;
     }
     draft.record(Record::ChildResultReceived { message });
-    if waited_for {
-        finalize_if_all_returned(draft, home.call);
-        tool_calls::advance_round(draft);
+    if !waited_for {
+        return Some(NextStep::Wait);
     }
-    true
+    finalize_if_all_returned(draft, home.call);
+    Some(NextStep::AdvanceRound)
 }
 
 fn finalize_if_all_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
@@ -148,7 +148,7 @@ fn finalize_if_all_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
     } else {
         CallResult::from_text(&text, limit)
     };
-    finalize_result(draft, id, shown);
+    draft.finalize_result(id, shown);
 }
 
 /// Cancels the child runs of a call, once.

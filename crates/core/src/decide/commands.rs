@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use super::children;
 use super::compaction;
-use super::completion;
 use super::draft::DecisionDraft;
-use super::iteration;
+use super::finishing::finish_with_suspect_answer;
+use super::next_step::NextStep;
 use super::plan_mode;
 use super::stopping;
-use super::tool_calls;
 use crate::call::outcome::{CallResult, SideEffects};
 use crate::log::command_rejection::CommandRejection;
 use crate::log::ids::{CallId, InboxMessageId, QuestionId, RunId};
@@ -22,23 +21,25 @@ use crate::message::transcript::Transcript;
 use crate::permission::{DenialSource, Grant, MAX_RULES, PermissionDecision, PermissionRule};
 use crate::run::child_runs::{ChildResult, ChildTask};
 use crate::run::question::QuestionKind;
+use crate::stop::StopCause;
 
-pub(super) fn on_commands_received(draft: &mut DecisionDraft<'_>, mail: &[InboxMessage]) {
+/// Handles one command. `later` are the commands that were received with it.
+pub(super) fn on_command(
+    draft: &mut DecisionDraft<'_>,
+    message: &InboxMessage,
+    later: &[InboxMessage],
+) -> NextStep {
     if draft.settings().is_none() {
-        return;
+        return NextStep::Wait;
     }
-    for (place, one) in mail.iter().enumerate() {
-        let later = mail.get(place + 1..).unwrap_or_default();
-        if let InboxCommand::Prompt { run, .. } = &one.body
-            && would_start_at_once(draft)
-            && is_cancelled(run, later)
-            && !is_known_run(draft, run)
-        {
-            cancel_unstarted_prompt(draft, one.id, run);
-        } else {
-            dispatch_command(draft, one);
-        }
+    if let InboxCommand::Prompt { run, .. } = &message.body
+        && would_start_at_once(draft)
+        && is_cancelled(run, later)
+        && !is_known_run(draft, run)
+    {
+        return cancel_unstarted_prompt(draft, message.id, run);
     }
+    dispatch_command(draft, message)
 }
 
 /// Returns whether a prompt would start without waiting: a cancel finds a waiting prompt in the
@@ -59,18 +60,27 @@ fn is_cancelled(run: &RunId, later: &[InboxMessage]) -> bool {
 }
 
 /// Ends a prompt that is cancelled in the same batch without starting it: no model call is made.
-fn cancel_unstarted_prompt(draft: &mut DecisionDraft<'_>, message: InboxMessageId, run: &RunId) {
+fn cancel_unstarted_prompt(
+    draft: &mut DecisionDraft<'_>,
+    message: InboxMessageId,
+    run: &RunId,
+) -> NextStep {
     draft.record(Record::PromptQueued { message });
-    let (cause, text_override) = (crate::stop::StopCause::UserCancel, Some(Arc::from("")));
-    draft.record(Record::RunFinished {
-        run: run.clone(),
-        cause,
-        other_causes: Vec::new(),
-        text_override,
-    });
+    finish_unstarted_run(draft, run)
 }
 
-fn dispatch_command(draft: &mut DecisionDraft<'_>, mail: &InboxMessage) {
+/// Finishes a run that never started.
+fn finish_unstarted_run(draft: &mut DecisionDraft<'_>, run: &RunId) -> NextStep {
+    draft.record(Record::RunFinished {
+        run: run.clone(),
+        cause: StopCause::UserCancel,
+        other_causes: Vec::new(),
+        text_override: Some(Arc::from("")),
+    });
+    NextStep::Wait
+}
+
+fn dispatch_command(draft: &mut DecisionDraft<'_>, mail: &InboxMessage) -> NextStep {
     match &mail.body {
         InboxCommand::Prompt { run, blocks, .. } => on_prompt(draft, mail.id, run, blocks),
         InboxCommand::Steer { run, blocks } => on_steer(draft, mail.id, run, blocks),
@@ -78,7 +88,7 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, mail: &InboxMessage) {
         InboxCommand::Cancel { run } => on_stop(draft, mail.id, run.as_ref(), StopMode::Cancel),
         InboxCommand::Abort { run } => on_stop(draft, mail.id, run.as_ref(), StopMode::Abort),
         InboxCommand::ChildFinished { result, .. } => {
-            on_child_finished(draft, mail.id, result.as_ref());
+            on_child_finished(draft, mail.id, result.as_ref())
         }
         InboxCommand::Task { run, task, .. } => on_child_task(draft, mail.id, run, task),
         InboxCommand::Compact { .. } => on_compact(draft, mail.id),
@@ -90,8 +100,9 @@ fn reject_command(
     draft: &mut DecisionDraft<'_>,
     message: InboxMessageId,
     reason: CommandRejection,
-) {
+) -> NextStep {
     draft.record(Record::CommandRejected { message, reason });
+    NextStep::Wait
 }
 
 fn on_prompt(
@@ -99,17 +110,17 @@ fn on_prompt(
     message: InboxMessageId,
     run: &RunId,
     blocks: &[ContentBlock],
-) {
+) -> NextStep {
     let limits = draft.limits();
     if !has_content(blocks) {
-        reject_command(draft, message, CommandRejection::EmptyPrompt);
+        reject_command(draft, message, CommandRejection::EmptyPrompt)
     } else if is_known_run(draft, run) {
-        reject_command(draft, message, CommandRejection::RunIdInUse);
+        reject_command(draft, message, CommandRejection::RunIdInUse)
     } else if draft.state().prompt_queue.len() >= limits.queued_prompts as usize {
-        reject_command(draft, message, CommandRejection::TooManyPrompts);
+        reject_command(draft, message, CommandRejection::TooManyPrompts)
     } else {
         draft.record(Record::PromptQueued { message });
-        iteration::start_next_prompt(draft);
+        NextStep::StartNextPrompt
     }
 }
 
@@ -131,14 +142,15 @@ fn on_steer(
     message: InboxMessageId,
     run: &RunId,
     blocks: &[ContentBlock],
-) {
+) -> NextStep {
     let waiting = draft.run().map(|run| run.steers.len());
     match waiting {
         Some(waiting) if !draft.is_stopping() && has_content(blocks) => {
             if waiting < draft.limits().waiting_steers as usize {
                 draft.record(Record::SteeringQueued { message });
+                NextStep::Wait
             } else {
-                reject_command(draft, message, CommandRejection::TooManySteers);
+                reject_command(draft, message, CommandRejection::TooManySteers)
             }
         }
         Some(_) | None => on_prompt(draft, message, run, blocks),
@@ -149,18 +161,16 @@ fn on_child_finished(
     draft: &mut DecisionDraft<'_>,
     message: InboxMessageId,
     home: Option<&ChildResult>,
-) {
+) -> NextStep {
     let heard = match home {
         Some(home) => children::on_child_result(draft, message, home),
         None if draft.run().is_some() && !draft.is_stopping() => {
             draft.record(Record::SteeringQueued { message });
-            true
+            Some(NextStep::Wait)
         }
-        None => false,
+        None => None,
     };
-    if !heard {
-        reject_command(draft, message, CommandRejection::ChildNotAwaited);
-    }
+    heard.unwrap_or_else(|| reject_command(draft, message, CommandRejection::ChildNotAwaited))
 }
 
 /// Starts the one run of a child.
@@ -169,34 +179,36 @@ fn on_child_task(
     message: InboxMessageId,
     run: &RunId,
     task: &ChildTask,
-) {
+) -> NextStep {
     if task.prompt.trim().is_empty() {
-        reject_command(draft, message, CommandRejection::EmptyTask);
+        reject_command(draft, message, CommandRejection::EmptyTask)
     } else if is_known_run(draft, run) || draft.state().parent.is_some() {
-        reject_command(draft, message, CommandRejection::TaskAlreadyAssigned);
+        reject_command(draft, message, CommandRejection::TaskAlreadyAssigned)
     } else {
         draft.record(Record::ParentAssigned { message });
         draft.record(Record::PromptQueued { message });
-        iteration::start_next_prompt(draft);
+        NextStep::StartNextPrompt
     }
 }
 
-fn on_memory(draft: &mut DecisionDraft<'_>, message: InboxMessageId, text: &str) {
+fn on_memory(draft: &mut DecisionDraft<'_>, message: InboxMessageId, text: &str) -> NextStep {
     let waiting = draft.run().map_or(0, |run| run.memories.len());
     if text.trim().is_empty() {
-        reject_command(draft, message, CommandRejection::EmptyInstructions);
+        reject_command(draft, message, CommandRejection::EmptyInstructions)
     } else if waiting >= draft.limits().waiting_steers as usize {
-        reject_command(draft, message, CommandRejection::TooManyInstructions);
+        reject_command(draft, message, CommandRejection::TooManyInstructions)
     } else {
         draft.record(Record::InstructionsAdded { message });
+        NextStep::Wait
     }
 }
 
-fn on_compact(draft: &mut DecisionDraft<'_>, message: InboxMessageId) {
+fn on_compact(draft: &mut DecisionDraft<'_>, message: InboxMessageId) -> NextStep {
     if compaction::has_compactable_history(draft) {
         draft.record(Record::CompactionRequested { message });
+        NextStep::Wait
     } else {
-        reject_command(draft, message, CommandRejection::NothingToCompact);
+        reject_command(draft, message, CommandRejection::NothingToCompact)
     }
 }
 
@@ -205,31 +217,33 @@ fn on_stop(
     message: InboxMessageId,
     target: Option<&RunId>,
     mode: StopMode,
-) {
+) -> NextStep {
     let active = draft.run().map(|run| (run.id.clone(), run.stop_request));
     match (active, target) {
         (Some((active, asked)), target) if target.is_none_or(|target| *target == active) => {
             if asked.is_some_and(|asked| asked.mode >= mode) {
-                reject_command(draft, message, CommandRejection::AlreadyStopping);
+                reject_command(draft, message, CommandRejection::AlreadyStopping)
             } else {
-                draft.record(Record::CancelRequested { message, mode });
-                stopping::on_stop_requested(draft, mode);
+                request_stop(draft, message, mode)
             }
         }
         (_, Some(target))
             if draft.state().prompt_queue.iter().any(|queued| queued.run == *target) =>
         {
-            let text_override = Some(Arc::from(""));
-            let cause = crate::stop::StopCause::UserCancel;
-            draft.record(Record::RunFinished {
-                run: target.clone(),
-                cause,
-                other_causes: Vec::new(),
-                text_override,
-            });
+            finish_unstarted_run(draft, target)
         }
         (Some(_) | None, _) => reject_command(draft, message, CommandRejection::NoSuchRun),
     }
+}
+
+/// Records that a stop was requested, and does what can be done at once.
+fn request_stop(
+    draft: &mut DecisionDraft<'_>,
+    message: InboxMessageId,
+    mode: StopMode,
+) -> NextStep {
+    draft.record(Record::CancelRequested { message, mode });
+    stopping::on_stop_requested(draft, mode)
 }
 
 fn on_answer(
@@ -237,7 +251,7 @@ fn on_answer(
     message: InboxMessageId,
     id: QuestionId,
     answer: &HumanAnswer,
-) {
+) -> NextStep {
     let question = draft.run().and_then(|run| run.open_questions().find(|q| q.id == id)).cloned();
     let Some(question) = question else {
         return reject_command(draft, message, CommandRejection::QuestionNotOpen);
@@ -268,7 +282,7 @@ fn on_answer(
             return on_pause_answer(draft, message, &about, answer);
         }
     }
-    tool_calls::advance_round(draft);
+    NextStep::AdvanceRound
 }
 
 /// Returns whether the approved input is the input that would run.
@@ -286,7 +300,7 @@ fn on_approval_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &Huma
     if let HumanAnswer::Deny { reason } = answer {
         let verdict = PermissionDecision::deny(DenialSource::Human, reason);
         draft.record(Record::PermissionDecided { call, verdict });
-        tool_calls::finalize_result(draft, call, CallResult::from_denial(reason));
+        draft.finalize_result(call, CallResult::from_denial(reason));
     } else {
         if let HumanAnswer::Allow { rule: Some(rule), .. } = answer {
             grant_rule(draft, call, rule);
@@ -314,13 +328,12 @@ fn on_pause_answer(
     message: InboxMessageId,
     about: &QuestionKind,
     answer: &HumanAnswer,
-) {
+) -> NextStep {
     if *answer == (HumanAnswer::Abandon {}) {
         if let QuestionKind::Guidance { suspect_answer: Some(kept), .. } = about {
-            return completion::finish_with_suspect_answer(draft, kept);
+            return finish_with_suspect_answer(draft, kept);
         }
-        draft.record(Record::CancelRequested { message, mode: StopMode::Cancel });
-        return stopping::on_stop_requested(draft, StopMode::Cancel);
+        return request_stop(draft, message, StopMode::Cancel);
     }
     match about {
         QuestionKind::Budget { .. } => draft.record(Record::BudgetExtended {}),
@@ -331,7 +344,7 @@ fn on_pause_answer(
         | QuestionKind::ModelQuestion { .. }
         | QuestionKind::Plan { .. } => draft.record(Record::GuidanceGiven { message }),
     }
-    iteration::ask_model(draft, Transition::Guidance);
+    NextStep::ask_model(Transition::Guidance)
 }
 
 fn on_uncertain_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
@@ -339,17 +352,15 @@ fn on_uncertain_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &Hum
     match answer {
         HumanAnswer::Retry {} => draft.record(Record::CallRequeued { call }),
         HumanAnswer::MarkDone { text } => {
-            tool_calls::finalize_result(draft, call, CallResult::from_human(text, limit));
+            draft.finalize_result(call, CallResult::from_human(text, limit));
         }
         HumanAnswer::Abandon {}
         | HumanAnswer::Allow { .. }
         | HumanAnswer::Deny { .. }
         | HumanAnswer::Continue {}
-        | HumanAnswer::Text { .. } => tool_calls::finalize_result(
-            draft,
-            call,
-            CallResult::from_lost_call(SideEffects::Unknown),
-        ),
+        | HumanAnswer::Text { .. } => {
+            draft.finalize_result(call, CallResult::from_lost_call(SideEffects::Unknown))
+        }
     }
 }
 
@@ -364,18 +375,18 @@ fn on_model_question_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer:
         | HumanAnswer::Abandon {}
         | HumanAnswer::Continue {} => return,
     };
-    tool_calls::finalize_result(draft, call, shown);
+    draft.finalize_result(call, shown);
 }
 
 fn on_prompt_change_answer(
     draft: &mut DecisionDraft<'_>,
     message: InboxMessageId,
     answer: &HumanAnswer,
-) {
+) -> NextStep {
     if *answer == (HumanAnswer::Continue {}) {
         draft.record(Record::PromptChangeAccepted {});
+        NextStep::Wait
     } else {
-        draft.record(Record::CancelRequested { message, mode: StopMode::Cancel });
-        stopping::on_stop_requested(draft, StopMode::Cancel);
+        request_stop(draft, message, StopMode::Cancel)
     }
 }

@@ -4,21 +4,18 @@
 use std::sync::Arc;
 
 use super::budget;
-use super::completion;
 use super::draft::DecisionDraft;
 use super::escalation;
-use super::iteration::{self, finish_without_result};
+use super::finishing::{finish_with_answer, finish_without_result};
+use super::next_step::{AskKind, NextStep};
 use super::pruning;
-use super::reviews;
-use super::time_limits;
 use crate::budget::spending::PlannedCall;
 use crate::context::{
     CompactionTrigger, RecoveryStep, Summariser, WindowPressure, compaction_trial, render,
 };
-use crate::log::record::{Record, ToolChoice, Transition};
+use crate::log::record::{Record, Transition};
 use crate::message::prompt_texts;
 use crate::message::truncate;
-use crate::run::active_run::RoundFatality;
 use crate::run::conversation::CompactionRequest;
 use crate::run::review::{PlannedCompaction, PruneGoal, Review};
 use crate::run::side_requests;
@@ -28,35 +25,34 @@ use crate::stop::StopCause;
 /// Characters per token that are assumed when a text is truncated to fit.
 const SUMMARY_CHARS_PER_TOKEN: u64 = 4;
 
-/// Compacts if the window is tight or a compaction was requested, then calls the model.
-pub(super) fn compact_before_call(draft: &mut DecisionDraft<'_>, transition: Transition) {
-    let cap_tokens = draft.run().map_or(0, |run| run.output_cap_tokens);
-    if let Err(cap) = budget::affordable_output(draft, cap_tokens) {
-        return budget::on_cap_reached(draft, cap);
-    }
+/// Compacts the window, which is tight, or whose compaction was requested; then the model is called.
+pub(super) fn compact_before_call(
+    draft: &mut DecisionDraft<'_>,
+    next_transition: Transition,
+) -> NextStep {
     match window_pressure(draft) {
-        WindowPressure::Fine if !is_compaction_requested(draft) => {
-            ask_after_compaction(draft, transition);
-        }
         WindowPressure::Fine => {
             let rung = requested_step(draft);
             let trigger = CompactionTrigger::Requested;
-            take_step(
-                draft,
-                rung,
-                CompactionNeed { next_transition: transition, stop_cause: None, trigger },
-            );
+            take_step(draft, rung, CompactionNeed { next_transition, stop_cause: None, trigger })
         }
-        WindowPressure::Tight | WindowPressure::Full
-            if pruning::request_pruning_review(draft, PruneGoal::CompactionTarget, transition) => {}
-        WindowPressure::Tight | WindowPressure::Full => prune_or_compact(draft, transition),
+        WindowPressure::Tight | WindowPressure::Full => {
+            match pruning::review_before_pruning(
+                draft,
+                PruneGoal::CompactionTarget,
+                next_transition,
+            ) {
+                Some(review) => draft.request_review(review),
+                None => prune_or_compact(draft, next_transition),
+            }
+        }
     }
 }
 
 /// Prunes, then takes the next recovery step; compaction hooks have been notified.
-pub(super) fn prune_or_compact(draft: &mut DecisionDraft<'_>, transition: Transition) {
+pub(super) fn prune_or_compact(draft: &mut DecisionDraft<'_>, transition: Transition) -> NextStep {
     if pruning::prune(draft, PruneGoal::CompactionTarget) {
-        ask_after_compaction(draft, transition);
+        ask_after_compaction(transition)
     } else {
         let trigger = match is_compaction_requested(draft) {
             true => CompactionTrigger::Requested,
@@ -69,7 +65,7 @@ pub(super) fn prune_or_compact(draft: &mut DecisionDraft<'_>, transition: Transi
                 stop_cause: stop_cause_if_full(draft),
                 trigger,
             },
-        );
+        )
     }
 }
 
@@ -114,15 +110,15 @@ pub(super) fn compact_or_finish(
     draft: &mut DecisionDraft<'_>,
     transition: Transition,
     otherwise: StopCause,
-) {
+) -> NextStep {
     if has_compacted_reactively(draft) {
-        return on_no_step_left(draft, transition, Some(otherwise), HookNotice::NotSent);
+        return on_no_step_left(draft, transition, Some(otherwise), false);
     }
     let trigger = CompactionTrigger::Reactive;
     take_next_step(
         draft,
         CompactionNeed { next_transition: transition, stop_cause: Some(otherwise), trigger },
-    );
+    )
 }
 
 fn has_compacted_reactively(draft: &DecisionDraft<'_>) -> bool {
@@ -138,15 +134,9 @@ pub(super) fn can_compact_reactively(draft: &DecisionDraft<'_>) -> bool {
     !has_compacted_reactively(draft) && next_recovery_step(draft).is_some_and(can)
 }
 
-fn ask_after_compaction(draft: &mut DecisionDraft<'_>, transition: Transition) {
-    // A compaction can start from a place where nothing was checked yet, and it takes time.
-    if iteration::should_stop_before_call(draft, RoundFatality::NotFatal) {
-        return;
-    }
-    let transition = iteration::wrap_up_if_due(draft, transition);
-    let is_last = transition == Transition::WrapUp;
-    let choice = if is_last { ToolChoice::NoTools } else { ToolChoice::Auto };
-    iteration::start_model_call(draft, transition, None, choice);
+/// Returns the step that calls the model without measuring the window again.
+fn ask_after_compaction(transition: Transition) -> NextStep {
+    NextStep::ask_model_as(transition, AskKind::AfterCompaction)
 }
 
 /// Returns how full the window is.
@@ -167,12 +157,16 @@ fn requested_step(draft: &DecisionDraft<'_>) -> Option<RecoveryStep> {
 }
 
 /// Takes the next recovery step. Without one the run continues as it is, or ends.
-fn take_next_step(draft: &mut DecisionDraft<'_>, need: CompactionNeed) {
-    take_step(draft, next_recovery_step(draft), need);
+fn take_next_step(draft: &mut DecisionDraft<'_>, need: CompactionNeed) -> NextStep {
+    take_step(draft, next_recovery_step(draft), need)
 }
 
-fn take_step(draft: &mut DecisionDraft<'_>, rung: Option<RecoveryStep>, need: CompactionNeed) {
-    let Some(settings) = draft.settings() else { return };
+fn take_step(
+    draft: &mut DecisionDraft<'_>,
+    rung: Option<RecoveryStep>,
+    need: CompactionNeed,
+) -> NextStep {
+    let Some(settings) = draft.settings() else { return NextStep::Wait };
     let CompactionNeed { next_transition, stop_cause, trigger } = need;
     let rung = rung.map(|rung| or_deep_prune(draft, &settings, rung, stop_cause));
     match rung.map(|rung| (rung, cut_position(draft, &settings, rung))) {
@@ -193,29 +187,20 @@ fn take_step(draft: &mut DecisionDraft<'_>, rung: Option<RecoveryStep>, need: Co
             let compaction =
                 PlannedCompaction { step, keep_from: keep_from as u64, next_transition, trigger };
             if settings.hooks.compaction == HookPresence::Present {
-                reviews::request_review(draft, Review::Compaction { compaction });
+                draft.request_review(Review::Compaction { compaction })
             } else {
-                request_summary(draft, compaction, None);
+                request_summary(draft, compaction, None)
             }
         }
-        Some(_) | None => on_no_step_left(draft, next_transition, stop_cause, HookNotice::NotSent),
+        Some(_) | None => on_no_step_left(draft, next_transition, stop_cause, false),
     }
-}
-
-/// Whether compaction hooks were notified.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum HookNotice {
-    /// The hooks were notified that something is about to be removed.
-    Sent,
-    /// The hooks were not notified yet.
-    NotSent,
 }
 
 /// Returns whether the run is past its soft time limit and only wraps up. Hooks and summaries take
 /// time, so the time is checked again.
 fn is_wrapping_up_now(draft: &mut DecisionDraft<'_>) -> bool {
-    time_limits::check_time_limits(draft);
-    iteration::is_wrapping_up(draft)
+    draft.check_time_limits();
+    draft.is_wrapping_up()
 }
 
 /// Chooses a deep prune where an ordinary compaction would remove nothing because a few messages
@@ -235,38 +220,47 @@ fn on_no_step_left(
     draft: &mut DecisionDraft<'_>,
     transition: Transition,
     otherwise: Option<StopCause>,
-    told: HookNotice,
-) {
+    hooks_notified: bool,
+) -> NextStep {
+    if otherwise == Some(StopCause::BlockingLimit) {
+        if !hooks_notified
+            && let Some(review) =
+                pruning::review_before_pruning(draft, PruneGoal::OneCall, transition)
+        {
+            return draft.request_review(review);
+        }
+        if pruning::prune(draft, PruneGoal::OneCall) {
+            return ask_after_compaction(transition);
+        }
+    }
     match otherwise {
-        None => ask_after_compaction(draft, transition),
-        Some(StopCause::BlockingLimit)
-            if told == HookNotice::NotSent
-                && pruning::request_pruning_review(draft, PruneGoal::OneCall, transition) => {}
-        Some(StopCause::BlockingLimit) if pruning::prune(draft, PruneGoal::OneCall) => {
-            ask_after_compaction(draft, transition);
-        }
-        Some(_) if is_wrapping_up_now(draft) => {
-            completion::finish_with_answer(draft, StopCause::SoftTime);
-        }
+        None => ask_after_compaction(transition),
+        Some(_) if is_wrapping_up_now(draft) => finish_with_answer(draft, StopCause::SoftTime),
         Some(cause) => finish_without_result(draft, &[cause]),
     }
 }
 
 /// Prunes for one more call; compaction hooks have been notified.
-pub(super) fn prune_for_one_call(draft: &mut DecisionDraft<'_>, transition: Transition) {
-    on_no_step_left(draft, transition, Some(StopCause::BlockingLimit), HookNotice::Sent);
+pub(super) fn prune_for_one_call(
+    draft: &mut DecisionDraft<'_>,
+    transition: Transition,
+) -> NextStep {
+    on_no_step_left(draft, transition, Some(StopCause::BlockingLimit), true)
 }
 
 /// Handles a hook that blocks the compaction: the model is called with the history as it is, if
 /// that is possible.
-pub(super) fn keep_history(draft: &mut DecisionDraft<'_>, transition: Transition) {
-    on_no_step_left(draft, transition, stop_cause_if_full(draft), HookNotice::Sent);
+pub(super) fn keep_history(draft: &mut DecisionDraft<'_>, transition: Transition) -> NextStep {
+    on_no_step_left(draft, transition, stop_cause_if_full(draft), true)
 }
 
 /// Postpones the compaction, as a hook requested.
-pub(super) fn postpone_compaction(draft: &mut DecisionDraft<'_>, cut: &PlannedCompaction) {
+pub(super) fn postpone_compaction(
+    draft: &mut DecisionDraft<'_>,
+    cut: &PlannedCompaction,
+) -> NextStep {
     draft.record(Record::RecoveryStepUsed { step: cut.step });
-    keep_history(draft, cut.next_transition);
+    keep_history(draft, cut.next_transition)
 }
 
 /// Returns where a recovery step would cut; `None` if there is nothing to remove.
@@ -288,8 +282,8 @@ pub(super) fn request_summary(
     draft: &mut DecisionDraft<'_>,
     compaction: PlannedCompaction,
     wishes: Option<Arc<str>>,
-) {
-    let Some(settings) = draft.state().active_settings() else { return };
+) -> NextStep {
+    let Some(settings) = draft.state().active_settings() else { return NextStep::Wait };
     let instructions = join_instructions(draft, wishes);
     let model = side_requests::side_model(&settings);
     if settings.window.summariser == Summariser::Off || budget::lacks_required_price(draft, model) {
@@ -304,10 +298,12 @@ pub(super) fn request_summary(
         Err(_) => record_compaction(draft, &compaction, None),
         Ok(max_tokens) => {
             let reserved_tokens = planned.input_tokens.saturating_add(max_tokens);
-            reviews::request_review(
-                draft,
-                Review::Summary { compaction, instructions, max_tokens, reserved_tokens },
-            );
+            draft.request_review(Review::Summary {
+                compaction,
+                instructions,
+                max_tokens,
+                reserved_tokens,
+            })
         }
     }
 }
@@ -326,9 +322,9 @@ pub(super) fn record_compaction(
     draft: &mut DecisionDraft<'_>,
     cut: &PlannedCompaction,
     summary: Option<&str>,
-) {
-    let Some(settings) = draft.state().active_settings() else { return };
-    let Ok(keep_from) = usize::try_from(cut.keep_from) else { return };
+) -> NextStep {
+    let Some(settings) = draft.state().active_settings() else { return NextStep::Wait };
+    let Ok(keep_from) = usize::try_from(cut.keep_from) else { return NextStep::Wait };
     let transcript = &draft.state().transcript;
     let attached = transcript.protected_segments(keep_from, user_message_count(draft));
     let kept_hash = Some(Arc::from(transcript.hash_segments(&attached)));
@@ -351,7 +347,7 @@ pub(super) fn record_compaction(
             CompactionNeed { next_transition: cut.next_transition, stop_cause, trigger },
         );
     }
-    iteration::ask_model(draft, cut.next_transition);
+    NextStep::ask_model(cut.next_transition)
 }
 
 /// Returns the fullest note that leaves the window below the gain threshold; the shortest if none

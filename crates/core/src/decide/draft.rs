@@ -3,13 +3,19 @@
 
 use std::sync::Arc;
 
+use super::next_step::NextStep;
 use crate::apply::{OwnerPresence, apply};
 use crate::call::call_state::Call;
+use crate::call::outcome::CallResult;
 use crate::log::ids::{CallId, UnixMillis};
 use crate::log::input::Input;
-use crate::log::record::{Durability, Record};
-use crate::run::active_run::Run;
+use crate::log::record::{AbandonCause, Durability, Record, RecordedResult, TimeLimit};
+use crate::message::reply::TokenUsage;
+use crate::permission::HumanAvailability;
+use crate::run::active_run::{RoundFatality, Run, RunPhase};
 use crate::run::conversation::Conversation;
+use crate::run::question::{Question, QuestionKind};
+use crate::run::review::{Review, ReviewId};
 use crate::settings::conversation_settings::Settings;
 use crate::settings::limits::Limits;
 
@@ -98,5 +104,106 @@ impl<'a> DecisionDraft<'a> {
     /// Returns whether a stop of the run was requested.
     pub(super) fn is_stopping(&self) -> bool {
         self.run().is_some_and(|run| run.stop_request.is_some())
+    }
+
+    /// Returns whether the hard time limit was reached.
+    pub(super) fn is_past_hard_limit(&self) -> bool {
+        self.reached_limit() == Some(TimeLimit::Hard)
+    }
+
+    /// Returns whether the soft time limit was reached: the model is called once more, to wrap up.
+    pub(super) fn is_wrapping_up(&self) -> bool {
+        self.reached_limit() == Some(TimeLimit::Soft)
+    }
+
+    fn reached_limit(&self) -> Option<TimeLimit> {
+        self.run()?.reached_time_limit.map(|up| up.limit)
+    }
+
+    /// Records that a time limit was reached, once for each limit.
+    pub(super) fn check_time_limits(&mut self) {
+        let Some(run) = self.run() else { return };
+        let Some(times) = self.state.settings.as_ref().and_then(|settings| settings.times) else {
+            return;
+        };
+        let known = self.reached_limit();
+        if run.active_ms >= times.hard_ms && known != Some(TimeLimit::Hard) {
+            self.record(Record::TimeLimitReached { limit: TimeLimit::Hard });
+        } else if run.active_ms >= times.soft_ms && known.is_none() {
+            self.record(Record::TimeLimitReached { limit: TimeLimit::Soft });
+        }
+    }
+
+    /// Returns whether the open round had a fatal error.
+    pub(super) fn is_round_fatal(&self) -> bool {
+        self.run().and_then(Run::round).is_some_and(|round| round.fatality == RoundFatality::Fatal)
+    }
+
+    /// Returns whether the run is in a round of tool calls.
+    pub(super) fn is_running_tools(&self) -> bool {
+        self.run().is_some_and(|run| matches!(run.phase, RunPhase::RunningTools(_)))
+    }
+
+    /// Returns whether a human can be asked.
+    pub(super) fn is_human_available(&self) -> bool {
+        let settings = self.state.settings.as_ref();
+        settings.is_some_and(|settings| settings.rules.human == HumanAvailability::Available)
+    }
+
+    /// Returns whether the settings configure a judge model.
+    pub(super) fn has_judge(&self) -> bool {
+        self.state.settings.as_ref().is_some_and(|settings| settings.gate.judge.is_some())
+    }
+
+    /// Returns whether the tool is offered. A model that cannot be forced to call it is offered no
+    /// other tool.
+    pub(super) fn is_offered(&self, tool: &str) -> bool {
+        let settings = self.state.settings.as_ref();
+        settings.is_some_and(|settings| settings.tools.iter().any(|offered| &*offered.name == tool))
+    }
+
+    /// Asks a human.
+    pub(super) fn ask_question(&mut self, kind: QuestionKind) {
+        let id = self.state.question_count.saturating_add(1);
+        let expires = matches!(kind, QuestionKind::Approval { .. });
+        let limit_ms = self.state.settings.as_ref().and_then(|own| own.limits.approval_ms);
+        let expires_at = limit_ms.filter(|_| expires).map(|ms| self.at.plus_ms(ms));
+        self.record(Record::QuestionAsked { question: Question { id, kind, expires_at } });
+    }
+
+    /// Makes the result of a call final.
+    pub(super) fn finalize_result(&mut self, call: CallId, shown: CallResult) {
+        self.record(Record::ResultFinalized { call, result: RecordedResult::Replaced(shown) });
+    }
+
+    /// Adds a note to the model.
+    pub(super) fn add_note(&mut self, text: &str) {
+        self.record(Record::NoteAdded { text: Arc::from(text) });
+    }
+
+    /// Requests a review, which the run then waits for.
+    pub(super) fn request_review(&mut self, review: Review) -> NextStep {
+        let id = self.state.review_count.saturating_add(1);
+        self.record(Record::ReviewRequested { id, review });
+        NextStep::Wait
+    }
+
+    /// Returns the pending review.
+    pub(super) fn pending_review(&self) -> Option<(ReviewId, Review)> {
+        let consulting = self.run().and_then(Run::pending_review)?;
+        Some((consulting.id, consulting.review.clone()))
+    }
+
+    /// Abandons a model call that will return nothing, charged in full: its reply had started.
+    pub(super) fn abandon_model_call(&mut self, cause: AbandonCause) -> bool {
+        let Some(asking) = self.run().and_then(Run::pending_model_call) else { return false };
+        let charged = TokenUsage {
+            input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
+            output_tokens: asking.max_tokens,
+            ..TokenUsage::default()
+        };
+        let model_call = asking.model_call;
+        self.record(Record::ModelCallAbandoned { model_call, cause, charged });
+        true
     }
 }

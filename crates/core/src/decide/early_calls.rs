@@ -6,7 +6,7 @@ use crate::call::call_facts::{AnsweredBy, CallFacts};
 use crate::log::ids::{CallId, ModelCallId};
 use crate::log::record::{EarlyStart, Record};
 use crate::message::content_block::ToolUse;
-use crate::permission::{CallEffect, HookPreference, PermissionDecision, PermissionQuery};
+use crate::permission::{HookPreference, PermissionDecision};
 use crate::run::active_run::{PendingModelCall, Run};
 use crate::settings::conversation_settings::HookPresence;
 
@@ -34,13 +34,8 @@ fn is_safe_to_start_early(
     facts: &CallFacts,
 ) -> bool {
     let Some(settings) = draft.settings() else { return false };
-    let asked = PermissionQuery {
-        tool: &tool_use.name,
-        subject: &facts.subject,
-        effect: if facts.is_read_only() { CallEffect::ReadOnly } else { CallEffect::MayChange },
-        preference: HookPreference::Neutral,
-        grants: &draft.state().grants,
-    };
+    let grants = &draft.state().grants;
+    let asked = facts.permission_query(&tool_use.name, grants, HookPreference::Neutral);
     facts.touches.is_read()
         && facts.is_repeatable()
         && facts.problem.is_none()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::draft::DecisionDraft;
 use super::escalation;
-use super::reviews;
+use super::next_step::NextStep;
 use crate::guard::loop_detection::EscalationLevel;
 use crate::log::record::{Record, RejectionSource};
 use crate::message::prompt_texts;
@@ -51,17 +51,21 @@ pub(super) fn record_rejection(
         | RejectionSource::Schema => reason,
     };
     match level {
-        EscalationLevel::Calm | EscalationLevel::Nudge => reviews::add_note(draft, said),
+        EscalationLevel::Calm | EscalationLevel::Nudge => draft.add_note(said),
         EscalationLevel::Directive | EscalationLevel::Human => {
-            reviews::add_note(draft, &prompt_texts::repeat_rejection(said));
+            draft.add_note(&prompt_texts::repeat_rejection(said));
         }
     }
 }
 
 /// Asks a human how to continue.
-pub(super) fn escalate_to_human(draft: &mut DecisionDraft<'_>, by: RejectionSource, reason: &str) {
+pub(super) fn escalate_to_human(
+    draft: &mut DecisionDraft<'_>,
+    by: RejectionSource,
+    reason: &str,
+) -> NextStep {
     let question = question_text(draft, by, reason);
-    escalation::ask_human(draft, &question);
+    escalation::ask_human(draft, &question)
 }
 
 /// Returns the question to the human.

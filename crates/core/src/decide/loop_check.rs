@@ -2,8 +2,8 @@
 
 use super::draft::DecisionDraft;
 use super::escalation;
-use super::iteration;
-use super::reviews;
+use super::next_step::{AskKind, NextStep};
+use super::stop_conditions;
 use crate::call::call_state::Call;
 use crate::guard::loop_detection::{
     CallObservation, EscalationLevel, LoopDetection, LoopDetectorConfig,
@@ -36,7 +36,7 @@ pub(super) fn continue_after_check(
     draft: &mut DecisionDraft<'_>,
     watch: LoopCheck,
     fatal: RoundFatality,
-) {
+) -> NextStep {
     let LoopCheck { level_before, level, detection } = watch;
     if level != level_before || detection.is_some() {
         let finding =
@@ -44,29 +44,32 @@ pub(super) fn continue_after_check(
         draft.record(Record::LoopDetectionUpdated { level, finding });
     }
     let halted = draft.run().is_some_and(|run| run.human_pause().is_some());
-    let ends = fatal == RoundFatality::Fatal || halted || !iteration::can_ask_model(draft);
-    let summing_up = iteration::is_wrapping_up(draft);
+    let ends = fatal == RoundFatality::Fatal || halted || !stop_conditions::can_ask_model(draft);
+    let summing_up = draft.is_wrapping_up();
     // A level that stays or falls adds no hint: the calls returned something new.
     let speaks = (level > level_before || level == EscalationLevel::Human) && !ends && !summing_up;
     match detection.filter(|_| speaks).map(|found| (found.level, found.tool)) {
         Some((EscalationLevel::Nudge, _)) => {
-            reviews::add_note(draft, prompt_texts::LOOP_NUDGE);
-            iteration::ask_model(draft, Transition::ToolResults);
+            draft.add_note(prompt_texts::LOOP_NUDGE);
+            NextStep::ask_model(Transition::ToolResults)
         }
         Some((EscalationLevel::Directive, _)) => {
-            reviews::add_note(draft, prompt_texts::LOOP_DIRECTIVE);
+            draft.add_note(prompt_texts::LOOP_DIRECTIVE);
             let lookup = draft.settings().and_then(|settings| settings.guards.lookup_tool.clone());
-            iteration::ask_model_forcing_tool(draft, Transition::ToolResults, lookup);
+            let kind = lookup.map_or(AskKind::Regular, AskKind::ForcingTool);
+            NextStep::ask_model_as(Transition::ToolResults, kind)
         }
-        Some((EscalationLevel::Human, tool)) => {
-            escalation::ask_through_model(
-                draft,
-                &prompt_texts::loop_question(&tool),
-                Transition::ToolResults,
-            );
-        }
+        Some((EscalationLevel::Human, tool)) => escalation::ask_through_model(
+            draft,
+            &prompt_texts::loop_question(&tool),
+            Transition::ToolResults,
+        ),
         Some((EscalationLevel::Calm, _)) | None => {
-            iteration::ask_model_after_round(draft, Transition::ToolResults, fatal);
+            let kind = match fatal {
+                RoundFatality::Fatal => AskKind::AfterFatalRound,
+                RoundFatality::NotFatal => AskKind::Regular,
+            };
+            NextStep::ask_model_as(Transition::ToolResults, kind)
         }
     }
 }

@@ -3,79 +3,83 @@
 
 use super::budget;
 use super::compaction;
-use super::completion;
 use super::draft::DecisionDraft;
-use super::iteration::{self, finish_without_result};
-use super::stopping;
+use super::finishing::{finish_with_answer, finish_without_result};
+use super::next_step::NextStep;
 use crate::call::jitter;
 use crate::log::ids::ModelCallId;
 use crate::log::input::{FailureClass, ModelFailure};
 use crate::log::record::{AbandonCause, Record, Transition};
 use crate::message::reply::TokenUsage;
-use crate::run::active_run::{ActiveModel, PendingModelCall, Run};
+use crate::run::active_run::{ActiveModel, Run};
 use crate::stop::StopCause;
 
 pub(super) fn on_model_failed(
     draft: &mut DecisionDraft<'_>,
     ask: ModelCallId,
     failure: &ModelFailure,
-) {
+) -> NextStep {
     let Some(asking) =
         draft.run().and_then(Run::pending_model_call).filter(|asking| asking.model_call == ask)
     else {
-        return;
+        return NextStep::Wait;
     };
-    let (abandoned, transition) = (abandoned_call(asking, failure), asking.transition);
-    draft.record(abandoned);
+    let transition = asking.transition;
+    abandon_failed_call(draft, ask, failure);
     if transition == Transition::WrapUp {
         // A run past its soft time limit does not wait for a provider.
-        return completion::finish_with_answer(draft, StopCause::SoftTime);
+        return finish_with_answer(draft, StopCause::SoftTime);
     }
     match failure.class {
         FailureClass::Transient | FailureClass::ServerNotRunning | FailureClass::StreamCut => {
-            retry_or_fall_back(draft, failure);
+            retry_or_fall_back(draft, failure)
         }
         FailureClass::ContextTooLong if draft.is_stopping() => {
-            finish_without_result(draft, &[StopCause::BlockingLimit]);
+            finish_without_result(draft, &[StopCause::BlockingLimit])
         }
         FailureClass::ContextTooLong => {
-            compaction::compact_or_finish(draft, Transition::Compacted, StopCause::BlockingLimit);
+            compaction::compact_or_finish(draft, Transition::Compacted, StopCause::BlockingLimit)
         }
         FailureClass::Permanent => finish_without_result(draft, &[StopCause::ProviderFailed]),
     }
 }
 
-fn abandoned_call(asking: &PendingModelCall, failure: &ModelFailure) -> Record {
+/// Abandons the failed call. It is charged only if its reply had started.
+fn abandon_failed_call(
+    draft: &mut DecisionDraft<'_>,
+    model_call: ModelCallId,
+    failure: &ModelFailure,
+) {
     let cause = AbandonCause::Failed(failure.message.clone());
-    match failure.class {
-        FailureClass::StreamCut => stopping::abandon_model_call(asking, cause),
-        FailureClass::Transient
-        | FailureClass::ServerNotRunning
-        | FailureClass::ContextTooLong
-        | FailureClass::Permanent => {
-            let (model_call, charged) = (asking.model_call, TokenUsage::default());
-            Record::ModelCallAbandoned { model_call, cause, charged }
-        }
+    if failure.class == FailureClass::StreamCut {
+        draft.abandon_model_call(cause);
+    } else {
+        let charged = TokenUsage::default();
+        draft.record(Record::ModelCallAbandoned { model_call, cause, charged });
     }
 }
 
-fn retry_or_fall_back(draft: &mut DecisionDraft<'_>, failure: &ModelFailure) {
+fn retry_or_fall_back(draft: &mut DecisionDraft<'_>, failure: &ModelFailure) -> NextStep {
     let limits = draft.limits();
     let failures = draft.run().map_or(0, |run| run.counters.failures).saturating_add(1);
     let is_down = failures > limits.model_retries;
     if draft.is_stopping() {
-        finish_without_result(draft, &[StopCause::UserCancel]);
+        finish_without_result(draft, &[StopCause::UserCancel])
     } else if (is_down || failures >= limits.fallback_failures) && can_fall_back(draft) {
         draft.record(Record::FallbackModelSelected { why: failure.message.clone() });
-        iteration::ask_model(draft, Transition::Retry);
+        NextStep::ask_model(Transition::Retry)
     } else if !is_down || can_wait_for_provider(draft) {
-        schedule_retry(draft, failure, failures);
+        schedule_retry(draft, failure, failures)
     } else {
-        finish_without_result(draft, &[StopCause::ProviderFailed]);
+        finish_without_result(draft, &[StopCause::ProviderFailed])
     }
 }
 
-fn schedule_retry(draft: &mut DecisionDraft<'_>, failure: &ModelFailure, failures: u32) {
+fn schedule_retry(
+    draft: &mut DecisionDraft<'_>,
+    failure: &ModelFailure,
+    failures: u32,
+) -> NextStep {
     let limits = draft.limits();
     let doubled = 1u64.checked_shl(failures.saturating_sub(1)).unwrap_or(u64::MAX);
     let pause = limits.model_retry_ms.saturating_mul(doubled).min(limits.model_retry_most_ms);
@@ -83,6 +87,7 @@ fn schedule_retry(draft: &mut DecisionDraft<'_>, failure: &ModelFailure, failure
     let spread = jitter::with_jitter(pause, u64::from(draft.state().model_call_count));
     let until = draft.at.plus_ms(spread.max(asked_for));
     draft.record(Record::ModelRetryScheduled { until, failures });
+    NextStep::Wait
 }
 
 fn can_fall_back(draft: &DecisionDraft<'_>) -> bool {

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::compaction;
-use super::completion;
 use super::draft::DecisionDraft;
-use super::escalation;
+use super::finishing::{finish_run, finish_with_answer, finish_without_result};
 use super::guardrail;
-use super::iteration::{self, ask_model, finish_run, finish_without_result};
-use super::time_limits;
-use super::tool_calls;
+use super::next_step::{AskKind, NextStep};
+use super::stop_conditions;
+use super::structured_answer;
 use crate::guard::loop_detection::EscalationLevel;
 use crate::log::ids::ModelCallId;
 use crate::log::record::{OutputBound, Record, RejectionSource, Transition, Truncation};
@@ -23,14 +22,14 @@ pub(super) fn on_model_replied(
     draft: &mut DecisionDraft<'_>,
     id: ModelCallId,
     reply: &Arc<ModelReply>,
-) {
+) -> NextStep {
     let (Some(asking), Some(settings)) =
         (draft.run().and_then(Run::pending_model_call), draft.settings())
     else {
-        return;
+        return NextStep::Wait;
     };
     if asking.model_call != id {
-        return;
+        return NextStep::Wait;
     }
     let asking = asking.clone();
     let (next, anomaly) = stop::read_stop_reason(reply, &settings.stop_map);
@@ -42,13 +41,13 @@ pub(super) fn on_model_replied(
     if asking.transition == Transition::WrapUp {
         return finish_wrap_up(draft);
     }
-    follow_action(draft, next, &asking, reply);
+    follow_action(draft, next, &asking, reply)
 }
 
 /// Finishes a run after its wrap-up turn: whatever the reply says is the result.
-fn finish_wrap_up(draft: &mut DecisionDraft<'_>) {
+fn finish_wrap_up(draft: &mut DecisionDraft<'_>) -> NextStep {
     draft.record(Record::ReplyKept {});
-    completion::finish_with_answer(draft, StopCause::SoftTime);
+    finish_with_answer(draft, StopCause::SoftTime)
 }
 
 fn truncation_of(reply: &ModelReply) -> Truncation {
@@ -63,7 +62,7 @@ fn follow_action(
     next: ReplyAction,
     asking: &PendingModelCall,
     reply: &ModelReply,
-) {
+) -> NextStep {
     match next {
         ReplyAction::Finish => keep_and_complete(draft, StopCause::EndTurn),
         ReplyAction::FinishOnStopString => keep_and_complete(draft, StopCause::StopSequence),
@@ -71,53 +70,46 @@ fn follow_action(
         ReplyAction::Refuse => finish_refused(draft),
         ReplyAction::RunTools => open_round(draft, reply, None),
         ReplyAction::RunToolsAndReissue => {
-            open_round(draft, reply, Some(prompt_texts::REISSUE_TOOL_USE));
+            open_round(draft, reply, Some(prompt_texts::REISSUE_TOOL_USE))
         }
-        ReplyAction::ReissueToolUse => {
-            recover_truncation(
-                draft,
-                asking,
-                prompt_texts::REISSUE_TOOL_USE,
-                Transition::ReissueToolUse,
-            );
-        }
+        ReplyAction::ReissueToolUse => recover_truncation(
+            draft,
+            asking,
+            prompt_texts::REISSUE_TOOL_USE,
+            Transition::ReissueToolUse,
+        ),
         ReplyAction::ContinueText => {
-            recover_truncation(
-                draft,
-                asking,
-                prompt_texts::CONTINUE_TEXT,
-                Transition::ContinueText,
-            );
+            recover_truncation(draft, asking, prompt_texts::CONTINUE_TEXT, Transition::ContinueText)
         }
         ReplyAction::Compact => {
-            make_room_and_continue(draft, prompt_texts::CONTINUE_TEXT, StopCause::BlockingLimit);
+            make_room_and_continue(draft, prompt_texts::CONTINUE_TEXT, StopCause::BlockingLimit)
         }
         ReplyAction::Reprompt(reason) => on_roleplay_drift(draft, reason),
         ReplyAction::Resume => {
             draft.record(Record::ReplyKept {});
-            ask_model(draft, Transition::Resume);
+            NextStep::ask_model(Transition::Resume)
         }
         ReplyAction::Continue => {
-            keep_and_ask(draft, prompt_texts::CONTINUE_TEXT, Transition::ContinueText);
+            keep_and_ask(draft, prompt_texts::CONTINUE_TEXT, Transition::ContinueText)
         }
     }
 }
 
-fn keep_and_complete(draft: &mut DecisionDraft<'_>, cause: StopCause) {
+fn keep_and_complete(draft: &mut DecisionDraft<'_>, cause: StopCause) -> NextStep {
     draft.record(Record::ReplyKept {});
-    completion::complete_answer(draft, cause);
+    NextStep::CompleteAnswer(cause)
 }
 
-fn finish_refused(draft: &mut DecisionDraft<'_>) {
+fn finish_refused(draft: &mut DecisionDraft<'_>) -> NextStep {
     draft.record(Record::ReplyDropped { why: None });
-    let causes = completion::with_other_causes(draft, StopCause::Refusal);
-    finish_run(draft, &causes, Some(Arc::from(prompt_texts::REFUSAL)));
+    let causes = stop_conditions::with_other_causes(draft, StopCause::Refusal);
+    finish_run(draft, &causes, Some(Arc::from(prompt_texts::REFUSAL)))
 }
 
-fn open_round(draft: &mut DecisionDraft<'_>, reply: &ModelReply, note: Option<&str>) {
-    time_limits::check_time_limits(draft);
-    let mut causes = iteration::tool_stop_causes(draft);
-    if completion::gives_structured_answer(draft, reply) {
+fn open_round(draft: &mut DecisionDraft<'_>, reply: &ModelReply, note: Option<&str>) -> NextStep {
+    draft.check_time_limits();
+    let mut causes = stop_conditions::tool_stop_causes(draft);
+    if structured_answer::gives_structured_answer(draft, reply) {
         // A finished answer is never lost.
         causes.retain(|cause| matches!(cause, StopCause::UserCancel | StopCause::HardTime));
     }
@@ -125,19 +117,25 @@ fn open_round(draft: &mut DecisionDraft<'_>, reply: &ModelReply, note: Option<&s
         draft.record(Record::ReplyKept {});
         return finish_without_result(draft, &causes);
     }
-    if iteration::is_wrapping_up(draft) {
+    if draft.is_wrapping_up() {
         // The text of the reply is kept; its calls are for another run.
         draft.record(Record::ReplyKept {});
-        return ask_model(draft, Transition::ToolResults);
+        return NextStep::ask_model(Transition::ToolResults);
     }
     let (dropped, names) = repeated_calls(reply);
     if !dropped.is_empty() {
         draft.record(Record::AnomalyDetected { what: ReplyAnomaly::RepeatedCallId });
     }
-    let repeated = (!names.is_empty()).then(|| tool_calls::repeated_ids_note(&names));
+    let repeated = (!names.is_empty()).then(|| repeated_ids_note(&names));
     let note = join_notes(note, repeated.as_deref());
     draft.record(Record::RoundOpened { dropped, note });
-    tool_calls::advance_round(draft);
+    NextStep::AdvanceRound
+}
+
+/// Returns the note for a reply with calls whose ids were already used in it.
+fn repeated_ids_note(names: &[Arc<str>]) -> Arc<str> {
+    let names = names.join(", ");
+    Arc::from(format!("calls with an id already used in the same reply were not run: {names}"))
 }
 
 fn join_notes(a: Option<&str>, b: Option<&str>) -> Option<Arc<str>> {
@@ -160,8 +158,10 @@ fn recover_truncation(
     asking: &PendingModelCall,
     sentence: &str,
     transition: Transition,
-) {
-    let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return };
+) -> NextStep {
+    let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else {
+        return NextStep::Wait;
+    };
     let cuts = run.counters.truncations;
     let most = settings.model.max_output_tokens;
     let cap = match asking.bound {
@@ -171,52 +171,56 @@ fn recover_truncation(
     };
     if let Some(cap) = cap {
         draft.record(Record::ReplyDropped { why: None });
-        finish_without_result(draft, &[cap]);
+        finish_without_result(draft, &[cap])
     } else if cuts <= 1 && asking.max_tokens < most {
         draft.record(Record::ReplyDropped { why: None });
-        iteration::ask_model_with_cap(draft, Transition::RaiseCap, most);
+        NextStep::ask_model_as(Transition::RaiseCap, AskKind::WithCap(most))
     } else if cuts <= settings.limits.truncations {
-        keep_and_ask(draft, sentence, transition);
+        keep_and_ask(draft, sentence, transition)
     } else if cuts <= settings.limits.truncations.saturating_add(1) {
-        make_room_and_continue(draft, sentence, StopCause::TruncationExhausted);
+        make_room_and_continue(draft, sentence, StopCause::TruncationExhausted)
     } else {
         draft.record(Record::ReplyKept {});
-        finish_without_result(draft, &[StopCause::TruncationExhausted]);
+        finish_without_result(draft, &[StopCause::TruncationExhausted])
     }
 }
 
-fn keep_and_ask(draft: &mut DecisionDraft<'_>, sentence: &str, transition: Transition) {
+fn keep_and_ask(draft: &mut DecisionDraft<'_>, sentence: &str, transition: Transition) -> NextStep {
     draft.record(Record::ReplyKept {});
-    draft.record(Record::NoteAdded { text: Arc::from(sentence) });
-    ask_model(draft, transition);
+    draft.add_note(sentence);
+    NextStep::ask_model(transition)
 }
 
-fn make_room_and_continue(draft: &mut DecisionDraft<'_>, sentence: &str, otherwise: StopCause) {
+fn make_room_and_continue(
+    draft: &mut DecisionDraft<'_>,
+    sentence: &str,
+    otherwise: StopCause,
+) -> NextStep {
     draft.record(Record::ReplyKept {});
     if !draft.is_stopping() && compaction::can_compact_reactively(draft) {
-        draft.record(Record::NoteAdded { text: Arc::from(sentence) });
-        compaction::compact_or_finish(draft, Transition::Compacted, otherwise);
+        draft.add_note(sentence);
+        compaction::compact_or_finish(draft, Transition::Compacted, otherwise)
     } else {
-        finish_without_result(draft, &[otherwise]);
+        finish_without_result(draft, &[otherwise])
     }
 }
 
 /// Handles roleplay drift: the output is dropped and requested again, a bounded number of times;
 /// then a human is asked. If none is available the run ends.
-fn on_roleplay_drift(draft: &mut DecisionDraft<'_>, reason: Arc<str>) {
+fn on_roleplay_drift(draft: &mut DecisionDraft<'_>, reason: Arc<str>) -> NextStep {
     draft.record(Record::ReplyDropped { why: Some(reason.clone()) });
     let by = RejectionSource::Drift;
     match guardrail::next_level(draft, by) {
-        EscalationLevel::Human if !escalation::is_human_available(draft) || draft.is_stopping() => {
-            finish_without_result(draft, &[StopCause::Unexpected]);
+        EscalationLevel::Human if !draft.is_human_available() || draft.is_stopping() => {
+            finish_without_result(draft, &[StopCause::Unexpected])
         }
         EscalationLevel::Human => {
             guardrail::record_rejection(draft, by, &reason, EscalationLevel::Human);
-            guardrail::escalate_to_human(draft, by, &reason);
+            guardrail::escalate_to_human(draft, by, &reason)
         }
         level @ (EscalationLevel::Calm | EscalationLevel::Nudge | EscalationLevel::Directive) => {
             guardrail::record_rejection(draft, by, &reason, level);
-            ask_model(draft, Transition::Reprompt);
+            NextStep::ask_model(Transition::Reprompt)
         }
     }
 }

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use super::draft::DecisionDraft;
-use super::escalation;
-use super::tool_calls;
 use crate::call::outcome::CallResult;
 use crate::log::ids::CallId;
 use crate::log::inbox::HumanAnswer;
@@ -21,19 +19,11 @@ pub(super) fn present_plan(draft: &mut DecisionDraft<'_>, id: CallId) {
         return;
     };
     if mode != Some(PermissionMode::Plan) {
-        tool_calls::finalize_result(
-            draft,
-            id,
-            CallResult::from_human(prompt_texts::PLAN_MODE_IS_OFF, limit),
-        );
-    } else if escalation::is_human_available(draft) {
-        tool_calls::ask_question(draft, QuestionKind::Plan { call: id, plan });
+        draft.finalize_result(id, CallResult::from_human(prompt_texts::PLAN_MODE_IS_OFF, limit));
+    } else if draft.is_human_available() {
+        draft.ask_question(QuestionKind::Plan { call: id, plan });
     } else {
-        tool_calls::finalize_result(
-            draft,
-            id,
-            CallResult::from_denial(prompt_texts::NO_PLAN_APPROVER),
-        );
+        draft.finalize_result(id, CallResult::from_denial(prompt_texts::NO_PLAN_APPROVER));
     }
 }
 
@@ -53,8 +43,7 @@ pub(super) fn on_plan_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer
             (PermissionMode::AcceptEdits, prompt_texts::PLAN_APPROVED_WITH_EDITS)
         }
         HumanAnswer::Deny { reason } => {
-            return tool_calls::finalize_result(
-                draft,
+            return draft.finalize_result(
                 call,
                 CallResult::from_denial(&prompt_texts::plan_rejected(reason)),
             );
@@ -67,5 +56,5 @@ pub(super) fn on_plan_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer
         }
     };
     draft.record(Record::ModeChanged { mode });
-    tool_calls::finalize_result(draft, call, CallResult::from_human(said, limit));
+    draft.finalize_result(call, CallResult::from_human(said, limit));
 }

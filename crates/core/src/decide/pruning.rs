@@ -2,25 +2,21 @@
 //! Compaction hooks see the whole transcript first.
 
 use super::draft::DecisionDraft;
-use super::reviews;
 use crate::context::compaction_trial::{self, StageTrial};
 use crate::log::record::{Record, Transition};
 use crate::run::review::{PruneGoal, Review};
 use crate::settings::conversation_settings::HookPresence;
 
-/// Requests a review by compaction hooks if the stages would change something; nothing is pruned
-/// before they respond.
-pub(super) fn request_pruning_review(
-    draft: &mut DecisionDraft<'_>,
+/// Returns the review by compaction hooks that comes first, if there are hooks and the stages would
+/// change something; nothing is pruned before the hooks respond.
+pub(super) fn review_before_pruning(
+    draft: &DecisionDraft<'_>,
     goal: PruneGoal,
     next_transition: Transition,
-) -> bool {
-    let listening = draft.settings().map(|settings| settings.hooks.compaction);
-    let tells = listening == Some(HookPresence::Present) && plan_pruning(draft, goal).is_some();
-    if tells {
-        reviews::request_review(draft, Review::Pruning { goal, next_transition });
-    }
-    tells
+) -> Option<Review> {
+    let hooks = draft.settings().map(|settings| settings.hooks.compaction);
+    let reviewed = hooks == Some(HookPresence::Present) && plan_pruning(draft, goal).is_some();
+    reviewed.then_some(Review::Pruning { goal, next_transition })
 }
 
 /// Applies the fewest stages that free enough; none if all of them together do not.

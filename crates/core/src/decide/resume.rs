@@ -4,18 +4,17 @@
 
 use std::sync::Arc;
 
-use super::completion;
 use super::draft::DecisionDraft;
-use super::iteration;
+use super::finishing::finish_with_suspect_answer;
+use super::interrupted_review::{abandon_review, finish_during_review};
+use super::next_step::NextStep;
 use super::reviews;
-use super::stopping;
-use super::tool_calls;
 use crate::call::call_facts::ProbeSupport;
 use crate::call::call_state::{Call, CallState};
 use crate::call::outcome::CallResult;
 use crate::log::ids::{CallId, Epoch};
 use crate::log::input::ProbeResult;
-use crate::log::record::{AbandonCause, Record, TimeLimit, Transition};
+use crate::log::record::{AbandonCause, Record, Transition};
 use crate::run::active_run::{Approval, HumanPause, Run};
 use crate::run::prompt_change::{self, PromptFingerprint};
 use crate::run::question::QuestionKind;
@@ -25,43 +24,42 @@ pub(super) fn on_owner_changed(
     epoch: Epoch,
     prompt_hash: &Arc<str>,
     offer: Option<&PromptFingerprint>,
-) {
+) -> NextStep {
     if draft.run().is_none() {
-        return;
+        return NextStep::Wait;
     }
     draft.record(Record::OwnerChanged { epoch });
     // A run that is about to end makes no further model call: the changed prompt does not matter.
     let changed = draft.state().prompt_hash.as_ref() != Some(prompt_hash);
-    let drifted = changed
-        && !draft.is_stopping()
-        && !tool_calls::is_fatal(draft)
-        && !is_past_hard_limit(draft);
-    let was_asking = abandon_interrupted_call(draft);
+    let drifted =
+        changed && !draft.is_stopping() && !draft.is_round_fatal() && !draft.is_past_hard_limit();
+    // A model call without a reply is charged in full and made again.
+    let was_calling_model = draft.abandon_model_call(AbandonCause::OwnerEnded);
     recover_interrupted_calls(draft);
     match prompt_change_approval(draft) {
-        Some(Approval::Pending) if !changed => draft.record(Record::PromptChangeAccepted {}),
-        Some(Approval::Pending | Approval::Given) => {}
+        Some(Approval::Pending) if !changed => {
+            draft.record(Record::PromptChangeAccepted {});
+            NextStep::Wait
+        }
+        Some(Approval::Pending | Approval::Given) => NextStep::Wait,
         None if drifted => ask_about_prompt_change(draft, offer),
-        None => continue_run(draft, was_asking),
+        None => continue_run(draft, was_calling_model),
     }
 }
 
-fn is_past_hard_limit(draft: &DecisionDraft<'_>) -> bool {
-    let up = draft.run().and_then(|run| run.reached_time_limit);
-    up.is_some_and(|up| up.limit == TimeLimit::Hard)
-}
-
-fn ask_about_prompt_change(draft: &mut DecisionDraft<'_>, offer: Option<&PromptFingerprint>) {
+fn ask_about_prompt_change(
+    draft: &mut DecisionDraft<'_>,
+    offer: Option<&PromptFingerprint>,
+) -> NextStep {
     // A complete answer needs no further model call.
     if let Some(kept) =
         draft.run().and_then(Run::human_pause).and_then(HumanPause::suspect_answer).cloned()
     {
-        return completion::finish_with_suspect_answer(draft, &kept);
+        return finish_with_suspect_answer(draft, &kept);
     }
-    if reviews::abandon_review(draft)
-        .is_some_and(|about| completion::finish_during_review(draft, &about))
+    if let Some(step) = abandon_review(draft).and_then(|about| finish_during_review(draft, &about))
     {
-        return;
+        return step;
     }
     let changes = match (draft.state().run_owner.as_ref(), offer) {
         (Some(owner), Some(offer)) => {
@@ -71,7 +69,8 @@ fn ask_about_prompt_change(draft: &mut DecisionDraft<'_>, offer: Option<&PromptF
             Arc::from("the system prompt or the tools changed since the run began")
         }
     };
-    tool_calls::ask_question(draft, QuestionKind::PromptChanged { changes });
+    draft.ask_question(QuestionKind::PromptChanged { changes });
+    NextStep::Wait
 }
 
 /// Returns whether a run that is paused because of a prompt change may continue.
@@ -80,28 +79,13 @@ fn prompt_change_approval(draft: &DecisionDraft<'_>) -> Option<Approval> {
     matches!(halt.question.kind, QuestionKind::PromptChanged { .. }).then_some(halt.approval)
 }
 
-enum InterruptedModelCall {
-    Yes,
-    No,
-}
-
-/// Abandons a model call without a reply: it is charged in full and will be made again.
-fn abandon_interrupted_call(draft: &mut DecisionDraft<'_>) -> InterruptedModelCall {
-    let Some(asking) = draft.run().and_then(Run::pending_model_call) else {
-        return InterruptedModelCall::No;
-    };
-    let abandoned = stopping::abandon_model_call(asking, AbandonCause::OwnerEnded);
-    draft.record(abandoned);
-    InterruptedModelCall::Yes
-}
-
-fn continue_run(draft: &mut DecisionDraft<'_>, was_asking: InterruptedModelCall) {
-    match was_asking {
-        InterruptedModelCall::Yes => iteration::ask_model(draft, Transition::OwnerChanged),
-        InterruptedModelCall::No if tool_calls::is_running_tools(draft) => {
-            tool_calls::advance_round(draft);
-        }
-        InterruptedModelCall::No => reviews::resume_review(draft),
+fn continue_run(draft: &mut DecisionDraft<'_>, was_calling_model: bool) -> NextStep {
+    if was_calling_model {
+        NextStep::ask_model(Transition::OwnerChanged)
+    } else if draft.is_running_tools() {
+        NextStep::AdvanceRound
+    } else {
+        reviews::resume_review(draft)
     }
 }
 
@@ -116,26 +100,30 @@ fn recover_interrupted_calls(draft: &mut DecisionDraft<'_>) {
             let verify = call.facts.probe;
             draft.record(Record::CallLost { call: id });
             if verify == ProbeSupport::Unsupported {
-                tool_calls::ask_question(draft, QuestionKind::Uncertain { call: id });
+                draft.ask_question(QuestionKind::Uncertain { call: id });
             }
         }
     }
 }
 
 /// Handles the probe of a call that was in flight when its process died.
-pub(super) fn on_call_probed(draft: &mut DecisionDraft<'_>, id: CallId, finding: &ProbeResult) {
+pub(super) fn on_call_probed(
+    draft: &mut DecisionDraft<'_>,
+    id: CallId,
+    finding: &ProbeResult,
+) -> NextStep {
     if draft.call(id).is_none_or(|call| call.state != CallState::Lost) {
-        return;
+        return NextStep::Wait;
     }
     match finding {
         ProbeResult::Happened { text } => {
             let limit = draft.result_char_limit();
-            tool_calls::finalize_result(draft, id, CallResult::from_text(text, limit));
+            draft.finalize_result(id, CallResult::from_text(text, limit));
         }
         ProbeResult::DidNotHappen {} => draft.record(Record::CallRequeued { call: id }),
         ProbeResult::Unknown {} => {
-            tool_calls::ask_question(draft, QuestionKind::Uncertain { call: id });
+            draft.ask_question(QuestionKind::Uncertain { call: id });
         }
     }
-    tool_calls::advance_round(draft);
+    NextStep::AdvanceRound
 }

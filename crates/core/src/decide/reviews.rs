@@ -1,37 +1,24 @@
 //! Reviews: hooks, judge and summariser that a run waits for, and what follows from their result.
 
-use std::sync::Arc;
-
 use super::compaction;
 use super::completion;
 use super::draft::DecisionDraft;
-use super::iteration::{self, finish_run, finish_without_result};
+use super::finishing::{finish_run, finish_without_result};
+use super::interrupted_review::abandon_review;
 use super::judge;
+use super::next_step::NextStep;
 use crate::log::record::{Record, Transition};
-use crate::run::active_run::Run;
 use crate::run::review::{PlannedCompaction, PruneGoal, Review, ReviewId, ReviewResult};
 use crate::stop::StopCause;
-
-/// Requests a review.
-pub(super) fn request_review(draft: &mut DecisionDraft<'_>, review: Review) {
-    let id = draft.state().review_count.saturating_add(1);
-    draft.record(Record::ReviewRequested { id, review });
-}
-
-/// Returns the pending review.
-pub(super) fn pending_review(draft: &DecisionDraft<'_>) -> Option<(ReviewId, Review)> {
-    let consulting = draft.run().and_then(Run::pending_review)?;
-    Some((consulting.id, consulting.review.clone()))
-}
 
 /// Handles the result of the pending review.
 pub(super) fn on_review_returned(
     draft: &mut DecisionDraft<'_>,
     id: ReviewId,
     advice: &ReviewResult,
-) {
-    let Some((id, about)) = pending_review(draft).filter(|(sought, _)| *sought == id) else {
-        return;
+) -> NextStep {
+    let Some((id, about)) = draft.pending_review().filter(|(sought, _)| *sought == id) else {
+        return NextStep::Wait;
     };
     let charged = match advice {
         ReviewResult::ModelText { usage, .. } | ReviewResult::Failed { usage, .. } => Some(*usage),
@@ -43,11 +30,11 @@ pub(super) fn on_review_returned(
         Review::Answer { cause } => completion::on_answer_reviewed(draft, cause, advice),
         Review::Judge { cause, .. } => judge::on_judge_answered(draft, cause, advice),
         Review::Pruning { goal, next_transition } => {
-            on_pruning_reviewed(draft, goal, next_transition, advice);
+            on_pruning_reviewed(draft, goal, next_transition, advice)
         }
         Review::Compaction { compaction } => on_compaction_reviewed(draft, compaction, advice),
         Review::Summary { compaction, .. } => {
-            compaction::record_compaction(draft, &compaction, summary_text(advice));
+            compaction::record_compaction(draft, &compaction, summary_text(advice))
         }
     }
 }
@@ -64,21 +51,19 @@ fn summary_text(advice: &ReviewResult) -> Option<&str> {
 
 /// Handles the review of a prompt. A prompt hook that fails does not block the prompt; one that
 /// denies does.
-fn on_prompt_reviewed(draft: &mut DecisionDraft<'_>, advice: &ReviewResult) {
+fn on_prompt_reviewed(draft: &mut DecisionDraft<'_>, advice: &ReviewResult) -> NextStep {
     match advice {
         ReviewResult::Block { reason } | ReviewResult::Stop { reason } => {
             draft.record(Record::PromptWithdrawn {});
-            finish_run(draft, &[StopCause::HookStopped], Some(reason.clone()));
+            finish_run(draft, &[StopCause::HookStopped], Some(reason.clone()))
         }
         ReviewResult::Pass { context: Some(context) } => {
             draft.record(Record::NoteAdded { text: context.clone() });
-            iteration::ask_model(draft, Transition::Prompt);
+            NextStep::ask_model(Transition::Prompt)
         }
         ReviewResult::Pass { context: None }
         | ReviewResult::ModelText { .. }
-        | ReviewResult::Failed { .. } => {
-            iteration::ask_model(draft, Transition::Prompt);
-        }
+        | ReviewResult::Failed { .. } => NextStep::ask_model(Transition::Prompt),
     }
 }
 
@@ -88,13 +73,13 @@ fn on_compaction_reviewed(
     draft: &mut DecisionDraft<'_>,
     cut: PlannedCompaction,
     advice: &ReviewResult,
-) {
+) -> NextStep {
     match advice {
         ReviewResult::Stop { .. } => finish_without_result(draft, &[StopCause::HookStopped]),
         ReviewResult::Block { .. } => compaction::postpone_compaction(draft, &cut),
         ReviewResult::Pass { context } => compaction::request_summary(draft, cut, context.clone()),
         ReviewResult::ModelText { .. } | ReviewResult::Failed { .. } => {
-            compaction::request_summary(draft, cut, None);
+            compaction::request_summary(draft, cut, None)
         }
     }
 }
@@ -106,50 +91,30 @@ fn on_pruning_reviewed(
     goal: PruneGoal,
     then: Transition,
     advice: &ReviewResult,
-) {
+) -> NextStep {
     match (advice, goal) {
         (ReviewResult::Stop { .. }, _) => finish_without_result(draft, &[StopCause::HookStopped]),
         (ReviewResult::Block { .. }, PruneGoal::CompactionTarget) => {
-            compaction::keep_history(draft, then);
+            compaction::keep_history(draft, then)
         }
         (_, PruneGoal::CompactionTarget) => compaction::prune_or_compact(draft, then),
         (_, PruneGoal::OneCall) => compaction::prune_for_one_call(draft, then),
     }
 }
 
-/// Abandons the pending review because of an owner change or a stop: a summary that was being
-/// written is charged in full.
-pub(super) fn abandon_review(draft: &mut DecisionDraft<'_>) -> Option<Review> {
-    let (id, about) = pending_review(draft)?;
-    draft.record(Record::ReviewCompleted { id, charged: about.full_usage() });
-    Some(about)
-}
-
-/// Stops a run during a review. A complete answer is never lost.
-pub(super) fn stop_during_review(draft: &mut DecisionDraft<'_>, cause: StopCause) {
-    let Some(about) = abandon_review(draft) else { return };
-    if !completion::finish_during_review(draft, &about) {
-        finish_without_result(draft, &[cause]);
-    }
-}
-
 /// Continues after an owner change during a review. Hooks and judge are asked again; a summary is
 /// skipped.
-pub(super) fn resume_review(draft: &mut DecisionDraft<'_>) {
-    match pending_review(draft) {
+pub(super) fn resume_review(draft: &mut DecisionDraft<'_>) -> NextStep {
+    match draft.pending_review() {
         Some((_, Review::Summary { compaction, .. })) => {
             abandon_review(draft);
-            compaction::record_compaction(draft, &compaction, None);
+            compaction::record_compaction(draft, &compaction, None)
         }
         Some((_, Review::Judge { cause, .. })) => {
             abandon_review(draft);
-            judge::ask_judge(draft, cause);
+            draft.check_time_limits();
+            judge::ask_judge_after_review(draft, cause)
         }
-        Some(_) | None => {}
+        Some(_) | None => NextStep::Wait,
     }
-}
-
-/// Adds the reason as a note to the model.
-pub(super) fn add_note(draft: &mut DecisionDraft<'_>, text: &str) {
-    draft.record(Record::NoteAdded { text: Arc::from(text) });
 }

@@ -1,181 +1,32 @@
 //! Cancel and abort. Cancel waits for calls in flight and starts nothing new; abort also stops the
 //! model and interruptible calls. Every call still gets a truthful result.
 
-use super::children;
-use super::completion;
 use super::draft::DecisionDraft;
-use super::iteration::finish_without_result;
-use super::reviews;
-use super::tool_calls;
-use crate::call::call_facts::Interruptibility;
-use crate::call::call_state::{Call, CallState};
-use crate::call::outcome::{CallResult, OutcomeKind, SideEffects, ToolError};
-use crate::log::ids::{CallId, UnixMillis};
-use crate::log::record::{AbandonCause, Record, StopMode, TimeLimit};
-use crate::message::reply::TokenUsage;
-use crate::run::active_run::{PendingModelCall, RunPhase};
-use crate::run::child_runs::PendingChildren;
-use crate::run::question::QuestionKind;
+use super::finishing::{finish_with_suspect_answer, finish_without_result};
+use super::interrupted_review;
+use super::next_step::NextStep;
+use crate::log::record::{AbandonCause, StopMode};
+use crate::run::active_run::RunPhase;
 use crate::stop::StopCause;
 
 /// Handles a requested stop: does at once what can be done at once.
-pub(super) fn on_stop_requested(draft: &mut DecisionDraft<'_>, how: StopMode) {
-    let Some(run) = draft.run() else { return };
+pub(super) fn on_stop_requested(draft: &mut DecisionDraft<'_>, how: StopMode) -> NextStep {
+    let Some(run) = draft.run() else { return NextStep::Wait };
     match &run.phase {
-        RunPhase::Deciding => {}
-        RunPhase::CallingModel(_) if how == StopMode::Cancel => {}
-        RunPhase::CallingModel(asking) => {
-            let abandoned = abandon_model_call(asking, AbandonCause::Cancelled);
-            draft.record(abandoned);
-            finish_without_result(draft, &[StopCause::UserCancel]);
+        RunPhase::Deciding => NextStep::Wait,
+        RunPhase::CallingModel(_) if how == StopMode::Cancel => NextStep::Wait,
+        RunPhase::CallingModel(_) => {
+            draft.abandon_model_call(AbandonCause::Cancelled);
+            finish_without_result(draft, &[StopCause::UserCancel])
         }
         RunPhase::AwaitingRetry { .. } => finish_without_result(draft, &[StopCause::UserCancel]),
-        RunPhase::InReview(_) => reviews::stop_during_review(draft, StopCause::UserCancel),
+        RunPhase::InReview(_) => {
+            interrupted_review::stop_during_review(draft, StopCause::UserCancel)
+        }
         RunPhase::Paused(halt) if halt.round.is_none() => match halt.suspect_answer().cloned() {
-            Some(kept) => completion::finish_with_suspect_answer(draft, &kept),
+            Some(kept) => finish_with_suspect_answer(draft, &kept),
             None => finish_without_result(draft, &[StopCause::UserCancel]),
         },
-        RunPhase::RunningTools(_) | RunPhase::Paused(_) => tool_calls::advance_round(draft),
+        RunPhase::RunningTools(_) | RunPhase::Paused(_) => NextStep::AdvanceRound,
     }
-}
-
-/// Abandons a model call that will return nothing, charged in full: its reply had started.
-pub(super) fn abandon_model_call(asking: &PendingModelCall, cause: AbandonCause) -> Record {
-    let charged = TokenUsage {
-        input_tokens: asking.reserved_tokens.saturating_sub(asking.max_tokens),
-        output_tokens: asking.max_tokens,
-        ..TokenUsage::default()
-    };
-    Record::ModelCallAbandoned { model_call: asking.model_call, cause, charged }
-}
-
-/// Answers every call that is not in flight, in a round that must end.
-pub(super) fn finish_idle_calls(draft: &mut DecisionDraft<'_>) {
-    let Some(reason) = wind_down_reason(draft) else { return };
-    let flown = possibly_started_calls(draft);
-    let ids: Vec<CallId> = draft.calls().iter().map(|call| call.id).collect();
-    for id in ids {
-        children::cancel_children(draft, id);
-        let shown = draft.call(id).and_then(|call| match flown.contains(&id) {
-            true => Some(CallResult::from_lost_call(call.side_effects())),
-            false => wind_down_result(draft, call, reason),
-        });
-        if let Some(shown) = shown {
-            tool_calls::finalize_result(draft, id, shown);
-        }
-    }
-}
-
-/// Returns the calls that may have been in flight when the last owner died. The start of a
-/// repeatable call is not stored, so one that changes something and was ready to start cannot be
-/// called skipped.
-fn possibly_started_calls(draft: &DecisionDraft<'_>) -> Vec<CallId> {
-    let halted = draft.run().is_some_and(|run| run.human_pause().is_some());
-    if !halted && !draft.is_owner_change() {
-        return Vec::new();
-    }
-    let calls = draft.calls();
-    let flew = |(place, call): &(usize, &Call)| {
-        let mut before = calls.iter().take(*place);
-        call.state == CallState::Ready
-            && call.facts.is_repeatable()
-            && call.side_effects() == SideEffects::Unknown
-            && !before.any(|earlier| earlier.must_precede(call))
-    };
-    calls.iter().enumerate().filter(flew).map(|(_, call)| call.id).collect()
-}
-
-/// Returns why the round must end; `None` if it continues.
-pub(super) fn wind_down_reason(draft: &DecisionDraft<'_>) -> Option<&'static str> {
-    if draft.is_stopping() {
-        return Some("the run was cancelled before this call ran");
-    }
-    if draft.run().is_some_and(|run| run.reached_time_limit.is_some()) {
-        return Some("the time for the run was up before this call ran");
-    }
-    tool_calls::is_fatal(draft).then_some("another call of the same reply failed for good")
-}
-
-/// Returns the result of a call that will not continue, or `None` if it must be waited for.
-fn wind_down_result(draft: &DecisionDraft<'_>, call: &Call, reason: &str) -> Option<CallResult> {
-    match &call.state {
-        CallState::AwaitingPreHook
-        | CallState::AwaitingPermission
-        | CallState::AwaitingClassifier
-        | CallState::Ready => Some(CallResult::from_skip(reason)),
-        CallState::AwaitingChildren(away) => cancelled_children_result(draft, away),
-        CallState::AwaitingRetry { .. } => {
-            Some(CallResult::from_unretried_failure(call.side_effects()))
-        }
-        CallState::AwaitingHuman(question) => match question.kind {
-            QuestionKind::Approval { .. }
-            | QuestionKind::ModelQuestion { .. }
-            | QuestionKind::Plan { .. }
-            | QuestionKind::Guidance { .. }
-            | QuestionKind::Budget { .. }
-            | QuestionKind::PromptChanged { .. } => Some(CallResult::from_skip(reason)),
-            QuestionKind::Uncertain { .. } => {
-                is_cancel_wait_over(draft).then(|| CallResult::from_lost_call(call.side_effects()))
-            }
-        },
-        CallState::Running { since } => interrupted_result(draft, call, *since),
-        CallState::Lost | CallState::AwaitingPostHook(_) | CallState::Finished(_) => None,
-    }
-}
-
-/// Returns the result of a call whose child runs were cancelled. They are waited for, but not for
-/// ever; a run that failed fatally does not need what the others found.
-fn cancelled_children_result(
-    draft: &DecisionDraft<'_>,
-    away: &PendingChildren,
-) -> Option<CallResult> {
-    let ends = is_aborting(draft) || is_cancel_wait_over(draft) || tool_calls::is_fatal(draft);
-    let limit = draft.result_char_limit();
-    ends.then(|| {
-        let message = children::abandoned_children_text(away, limit / 20);
-        let error = ToolError::new("interrupted", &message, CHILDREN_CANCELLED_HINT);
-        CallResult::from_error(OutcomeKind::Interrupted, &error, limit)
-    })
-}
-
-/// Hint beside the results of child runs that did not finish.
-const CHILDREN_CANCELLED_HINT: &str = "they were told to stop; what they did so far stays done";
-
-fn interrupted_result(
-    draft: &DecisionDraft<'_>,
-    call: &Call,
-    since: UnixMillis,
-) -> Option<CallResult> {
-    let may = call.facts.interrupt == Interruptibility::Interruptible;
-    let ends = is_past_hard_limit(draft) || (may && (is_aborting(draft) || is_grace_over(draft)));
-    ends.then(|| CallResult::from_interruption(draft.at.ms_since(since), call.side_effects()))
-}
-
-/// Returns whether nothing more is waited for.
-fn is_aborting(draft: &DecisionDraft<'_>) -> bool {
-    let aborting = draft
-        .run()
-        .and_then(|run| run.stop_request)
-        .is_some_and(|stop| stop.mode == StopMode::Abort);
-    aborting || is_past_hard_limit(draft)
-}
-
-fn is_past_hard_limit(draft: &DecisionDraft<'_>) -> bool {
-    let up = draft.run().and_then(|run| run.reached_time_limit);
-    up.is_some_and(|up| up.limit == TimeLimit::Hard)
-}
-
-/// Returns whether the grace period for calls in flight after the soft time limit is over.
-fn is_grace_over(draft: &DecisionDraft<'_>) -> bool {
-    let up = draft.run().and_then(|run| run.reached_time_limit);
-    let times = draft.settings().and_then(|settings| settings.times).unwrap_or_default();
-    up.is_some_and(|up| draft.at >= up.at.plus_ms(times.grace_ms))
-}
-
-/// Returns whether a cancel has waited long enough for a human who was asked about unknown effects,
-/// or for cancelled child runs.
-fn is_cancel_wait_over(draft: &DecisionDraft<'_>) -> bool {
-    let Some(run) = draft.run() else { return false };
-    let since = run.stop_request.map(|stop| stop.at).or(run.reached_time_limit.map(|up| up.at));
-    since.is_some_and(|since| draft.at >= since.plus_ms(draft.limits().cancel_wait_ms))
 }

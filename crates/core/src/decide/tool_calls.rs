@@ -3,37 +3,37 @@
 
 use std::sync::Arc;
 
+use super::answer_rejection::reject_structured_answer;
 use super::budget;
 use super::children;
-use super::completion::{self, StructuredAnswer};
 use super::draft::DecisionDraft;
 use super::loop_check;
+use super::next_step::NextStep;
 use super::plan_mode;
-use super::stopping;
+use super::structured_answer::{self, StructuredAnswer};
+use super::wind_down;
 use crate::call::call_facts::AnsweredBy;
 use crate::call::call_state::{Call, CallState};
 use crate::call::jitter;
-use crate::call::outcome::{CallResult, OutcomeKind, ToolOutcome};
+use crate::call::outcome::{CallResult, OutcomeKind, SideEffects, ToolOutcome};
 use crate::log::ids::{CallId, UnixMillis};
 use crate::log::input::{Classification, ContextNote};
 use crate::log::record::{Record, RecordedResult};
 use crate::message::prompt_texts;
-use crate::permission::{
-    CallEffect, DenialSource, Grant, HookPreference, PermissionDecision, PermissionQuery,
-};
-use crate::run::active_run::{Round, RoundFatality, Run, RunPhase};
-use crate::run::question::{Question, QuestionKind};
+use crate::permission::{DenialSource, HookPreference, PermissionDecision};
+use crate::run::active_run::{RoundFatality, Run};
+use crate::run::question::QuestionKind;
 use crate::run::side_requests;
 use crate::settings::conversation_settings::HookPresence;
 use crate::stop::StopCause;
 
 /// Advances the open round as far as possible without waiting for anything outside.
-pub(super) fn advance_round(draft: &mut DecisionDraft<'_>) {
-    stopping::finish_idle_calls(draft);
+pub(super) fn advance_round(draft: &mut DecisionDraft<'_>) -> NextStep {
+    wind_down::finish_idle_calls(draft);
     deny_expired(draft);
     authorize_all(draft);
     start_ready_calls(draft);
-    close_complete_round(draft);
+    close_complete_round(draft)
 }
 
 fn authorize_all(draft: &mut DecisionDraft<'_>) {
@@ -50,17 +50,17 @@ pub(super) fn authorize_call(draft: &mut DecisionDraft<'_>, id: CallId, lean: Ho
     let Some(place) = draft.calls().iter().position(|call| call.id == id) else { return };
     if place >= usize::from(limits.calls_per_reply) {
         let reason = format!("one reply may hold {} calls", limits.calls_per_reply);
-        return finalize_result(draft, id, CallResult::from_skip(&reason));
+        return draft.finalize_result(id, CallResult::from_skip(&reason));
     }
     let (Some(call), Some(settings)) = (draft.call(id), draft.settings()) else { return };
     if let Some(error) = call.blocking_error() {
-        return finalize_result(
-            draft,
+        return draft.finalize_result(
             id,
             CallResult::from_error(OutcomeKind::Failed, &error, limits.result_chars),
         );
     }
-    let asked = permission_query(call, &draft.state().grants, lean);
+    let grants = &draft.state().grants;
+    let asked = call.facts.permission_query(&call.tool_use.name, grants, lean);
     let mut verdict = settings.rules.decide(asked);
     if verdict == (PermissionDecision::Classify {}) && !budget::can_afford_classifier(draft) {
         verdict = PermissionDecision::ask_or_deny(
@@ -87,35 +87,15 @@ fn follow_decision(
     draft.record(Record::PermissionDecided { call: id, verdict: verdict.clone() });
     match (verdict, answered_by) {
         (PermissionDecision::Deny { reason, .. }, _) => {
-            finalize_result(draft, id, CallResult::from_denial(&reason));
+            draft.finalize_result(id, CallResult::from_denial(&reason));
         }
-        (_, AnsweredBy::Human) => ask_question(draft, QuestionKind::ModelQuestion { call: id }),
+        (_, AnsweredBy::Human) => draft.ask_question(QuestionKind::ModelQuestion { call: id }),
         (_, AnsweredBy::PlanApproval) => plan_mode::present_plan(draft, id),
         (PermissionDecision::Ask { .. }, _) => {
-            ask_question(draft, QuestionKind::Approval { call: id });
+            draft.ask_question(QuestionKind::Approval { call: id });
         }
         (PermissionDecision::Allow { .. } | PermissionDecision::Classify {}, _) => {}
     }
-}
-
-/// Returns the call as permission rules see it. The journal and child runs belong to the runtime:
-/// what they do is decided there.
-pub(super) fn permission_query<'a>(
-    call: &'a Call,
-    grants: &'a [Grant],
-    preference: HookPreference,
-) -> PermissionQuery<'a> {
-    let ours = match call.facts.answered_by {
-        AnsweredBy::Journal | AnsweredBy::Children | AnsweredBy::PlanApproval => true,
-        AnsweredBy::Tool | AnsweredBy::Human => false,
-    };
-    let effect = if ours || call.facts.is_read_only() {
-        CallEffect::ReadOnly
-    } else {
-        CallEffect::MayChange
-    };
-    let (tool, subject) = (&*call.tool_use.name, &call.facts.subject);
-    PermissionQuery { tool, subject, effect, preference, grants }
 }
 
 /// Handles the result of a classifier. If the classifier is unsure, a human decides.
@@ -123,10 +103,10 @@ pub(super) fn on_call_classified(
     draft: &mut DecisionDraft<'_>,
     id: CallId,
     opinion: &Classification,
-) {
+) -> NextStep {
     let Some(call) = draft.call(id).filter(|call| call.state == CallState::AwaitingClassifier)
     else {
-        return;
+        return NextStep::Wait;
     };
     let answered_by = call.facts.answered_by;
     let tool = call.tool_use.name.clone();
@@ -142,15 +122,7 @@ pub(super) fn on_call_classified(
         }
     };
     follow_decision(draft, id, verdict, answered_by);
-    advance_round(draft);
-}
-
-/// Asks a human.
-pub(super) fn ask_question(draft: &mut DecisionDraft<'_>, kind: QuestionKind) {
-    let id = draft.state().question_count.saturating_add(1);
-    let leave = matches!(kind, QuestionKind::Approval { .. });
-    let expires_at = draft.limits().approval_ms.filter(|_| leave).map(|ms| draft.at.plus_ms(ms));
-    draft.record(Record::QuestionAsked { question: Question { id, kind, expires_at } });
+    NextStep::AdvanceRound
 }
 
 /// Denies calls whose approval question has expired.
@@ -164,13 +136,8 @@ fn deny_expired(draft: &mut DecisionDraft<'_>) {
             call,
             verdict: PermissionDecision::deny(DenialSource::Expired, &reason),
         });
-        finalize_result(draft, call, CallResult::from_denial(&reason));
+        draft.finalize_result(call, CallResult::from_denial(&reason));
     }
-}
-
-/// Makes a result final.
-pub(super) fn finalize_result(draft: &mut DecisionDraft<'_>, call: CallId, shown: CallResult) {
-    draft.record(Record::ResultFinalized { call, result: RecordedResult::Replaced(shown) });
 }
 
 /// Starts the calls that may run now: no earlier call conflicts, and a slot is free.
@@ -231,24 +198,22 @@ fn start_call(draft: &mut DecisionDraft<'_>, id: CallId) {
     draft.record(go);
 }
 
-fn close_complete_round(draft: &mut DecisionDraft<'_>) {
-    let Some(round) = draft.run().and_then(Run::round) else { return };
-    if !round.is_complete() {
-        return;
-    }
+fn close_complete_round(draft: &mut DecisionDraft<'_>) -> NextStep {
+    let Some(round) = draft.run().and_then(Run::round).filter(|round| round.is_complete()) else {
+        return NextStep::Wait;
+    };
     let fatal = round.fatality;
-    let given = completion::structured_answer_of(draft, round);
+    let given = structured_answer::structured_answer_of(draft, round);
     if let Some(StructuredAnswer::Valid(call)) = given {
         draft.record(Record::StructuredOutputGiven { call });
     }
     let watch = loop_check::check_for_loop(draft);
     draft.record(Record::RoundClosed {});
     match given.filter(|_| fatal == RoundFatality::NotFatal) {
-        Some(StructuredAnswer::Valid(_)) => completion::complete_answer(draft, StopCause::EndTurn),
-        Some(StructuredAnswer::Invalid) if !completion::retry_structured_answer(draft) => {}
-        Some(StructuredAnswer::Invalid) | None => {
-            loop_check::continue_after_check(draft, watch, fatal);
-        }
+        Some(StructuredAnswer::Valid(_)) => NextStep::CompleteAnswer(StopCause::EndTurn),
+        Some(StructuredAnswer::Invalid) => reject_structured_answer(draft)
+            .unwrap_or_else(|| loop_check::continue_after_check(draft, watch, fatal)),
+        None => loop_check::continue_after_check(draft, watch, fatal),
     }
 }
 
@@ -259,19 +224,19 @@ pub(super) fn on_tool_returned(
     started_at: UnixMillis,
     outcome: &ToolOutcome,
     context: &[ContextNote],
-) {
+) -> NextStep {
     let is_current = |call: &Call| call.is_running() && call.attempts == attempt;
     if !draft.call(id).is_some_and(is_current) {
-        return;
+        return NextStep::Wait;
     }
     add_context(draft, context);
-    let Some(call) = draft.call(id) else { return };
+    let Some(call) = draft.call(id) else { return NextStep::Wait };
     if let Some(until) = next_retry_at(draft, call, started_at, outcome) {
         draft.record(Record::CallRetryScheduled { call: id, until });
     } else {
         complete_call(draft, id, outcome);
     }
-    advance_round(draft);
+    NextStep::AdvanceRound
 }
 
 /// Adds context that the conversation does not have yet. It waits for the end of the round, so there
@@ -312,7 +277,7 @@ fn next_retry_at(
         | ToolOutcome::DoneWithDetail { .. }
         | ToolOutcome::Interrupted { .. } => false,
     };
-    if !passing || !call.facts.is_repeatable() || stopping::wind_down_reason(draft).is_some() {
+    if !passing || !call.facts.is_repeatable() || wind_down::wind_down_reason(draft).is_some() {
         return None;
     }
     let tried = call.retries.count;
@@ -322,10 +287,6 @@ fn next_retry_at(
     let until = draft.at.plus_ms(jitter::with_jitter(pause, seed));
     (call.retry_cost_ms(started_at, draft.at, until, outcome) < call.remaining_ms())
         .then_some(until)
-}
-
-pub(super) fn is_fatal(draft: &DecisionDraft<'_>) -> bool {
-    draft.run().and_then(Run::round).is_some_and(|round| round.fatality == RoundFatality::Fatal)
 }
 
 pub(super) fn finalize_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
@@ -339,20 +300,6 @@ pub(super) fn finalize_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
     draft.record(Record::ResultFinalized { call: id, result });
 }
 
-pub(super) fn side_effects_of(
-    draft: &DecisionDraft<'_>,
-    id: CallId,
-) -> crate::call::outcome::SideEffects {
-    draft.call(id).map_or(crate::call::outcome::SideEffects::Unknown, Call::side_effects)
-}
-
-/// Returns the note for a reply with calls whose ids were already used in it.
-pub(super) fn repeated_ids_note(names: &[Arc<str>]) -> Arc<str> {
-    let names = names.join(", ");
-    Arc::from(format!("calls with an id already used in the same reply were not run: {names}"))
-}
-
-/// Returns whether the run is in a round of tool calls.
-pub(super) fn is_running_tools(draft: &DecisionDraft<'_>) -> bool {
-    draft.run().is_some_and(|run| matches!(run.phase, RunPhase::RunningTools(Round { .. })))
+pub(super) fn side_effects_of(draft: &DecisionDraft<'_>, id: CallId) -> SideEffects {
+    draft.call(id).map_or(SideEffects::Unknown, Call::side_effects)
 }

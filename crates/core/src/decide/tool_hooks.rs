@@ -1,7 +1,8 @@
 //! Tool hooks: the response of a hook before a call is authorised, and after it returned.
 
 use super::draft::DecisionDraft;
-use super::tool_calls::{self, authorize_call, finalize_result};
+use super::next_step::NextStep;
+use super::tool_calls::{self, authorize_call};
 use crate::call::call_state::CallState;
 use crate::call::outcome::{CallResult, OutcomeKind, ToolError, ToolOutcome};
 use crate::log::ids::CallId;
@@ -15,8 +16,8 @@ pub(super) fn on_hook_responded(
     id: CallId,
     answer: &HookDecision,
     has_context: bool,
-) {
-    let Some(call) = draft.call(id) else { return };
+) -> NextStep {
+    let Some(call) = draft.call(id) else { return NextStep::Wait };
     match call.state {
         CallState::AwaitingPreHook => on_pre_hook(draft, id, answer),
         CallState::AwaitingPostHook(_) => on_post_hook(draft, id, answer),
@@ -28,12 +29,12 @@ pub(super) fn on_hook_responded(
         | CallState::Running { .. }
         | CallState::AwaitingRetry { .. }
         | CallState::Lost
-        | CallState::Finished(_) => return,
+        | CallState::Finished(_) => return NextStep::Wait,
     }
     if has_context {
         draft.record(Record::HookContextAdded {});
     }
-    tool_calls::advance_round(draft);
+    NextStep::AdvanceRound
 }
 
 fn on_pre_hook(draft: &mut DecisionDraft<'_>, id: CallId, answer: &HookDecision) {
@@ -44,7 +45,7 @@ fn on_pre_hook(draft: &mut DecisionDraft<'_>, id: CallId, answer: &HookDecision)
         HookDecision::Deny { reason } => {
             let verdict = PermissionDecision::deny(DenialSource::Hook, reason);
             draft.record(Record::PermissionDecided { call: id, verdict });
-            finalize_result(draft, id, CallResult::from_denial(reason));
+            draft.finalize_result(id, CallResult::from_denial(reason));
         }
         HookDecision::Change { preference, .. } => {
             draft.record(Record::CallInputChanged { call: id });
@@ -62,12 +63,11 @@ fn on_post_hook(draft: &mut DecisionDraft<'_>, id: CallId, answer: &HookDecision
         HookDecision::Deny { reason } => {
             let hint = "the call ran; a hook rejected its result";
             let error = ToolError::new("hook_rejected", reason, hint);
-            finalize_result(draft, id, CallResult::from_error(OutcomeKind::Failed, &error, limit));
+            draft.finalize_result(id, CallResult::from_error(OutcomeKind::Failed, &error, limit));
         }
         HookDecision::Change { input, .. } => {
             let reach = tool_calls::side_effects_of(draft, id);
-            finalize_result(
-                draft,
+            draft.finalize_result(
                 id,
                 CallResult::from_outcome(&ToolOutcome::Done(input.clone()), limit, reach),
             );
