@@ -126,7 +126,7 @@ pub(crate) fn question_with_details(about: &QuestionKind, now: &Conversation) ->
 /// How a question is answered.
 pub(crate) fn how_to_answer(question: &Question, lane: &LaneId) -> String {
     let word = shell_word(lane);
-    let (id, choices) = (question.id, crate::messages::accepted_answers(&question.kind));
+    let (id, choices) = (question.id, messages::accepted_answers(&question.kind));
     match question.kind {
         QuestionKind::Approval { .. } => {
             format!("`windlass approve {word} {id}`, or `windlass answer {word} {id} deny`")

@@ -178,7 +178,7 @@ pub(super) fn apply_structured_output(c: &mut Conversation, id: CallId) {
     run.structured_output = given;
 }
 
-/// Updates loop detection and the completion gate with the calls of a round.
+/// Updates the loop guard and the completion gate with the calls of a round.
 fn observe_round(run: &mut Run, settings: Option<&Settings>) {
     let Some(settings) = settings else { return };
     let Some(calls) = run.round().map(|round| round.calls.clone()) else { return };

@@ -174,7 +174,7 @@ impl Call {
         matches!(&self.state, CallState::Finished(shown) if shown.error_flag == ErrorFlag::Success)
     }
 
-    /// Returns the call as loop detection sees it, once it is finished. A call that never ran is
+    /// Returns the call as the loop detectors see it, once it is finished. A call that never ran is
     /// not seen.
     #[must_use]
     pub fn loop_observation(&self) -> Option<CallObservation> {

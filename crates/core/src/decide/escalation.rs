@@ -1,4 +1,4 @@
-//! Escalation to a human: the last step of loop detection, guardrails and compaction.
+//! Escalation to a human: the last step against loops, rejected answers and a full window.
 
 use std::sync::Arc;
 

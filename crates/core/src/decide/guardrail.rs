@@ -1,5 +1,5 @@
-//! Guardrails: completion gate, answer schema, roleplay drift. They escalate in the same steps as
-//! loop detection: hint, directive, question to a human.
+//! Guardrails: completion gate, answer schema, roleplay drift. They escalate in steps: hint,
+//! directive, question to a human.
 
 use std::sync::Arc;
 

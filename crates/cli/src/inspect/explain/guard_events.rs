@@ -1,4 +1,4 @@
-//! What kept a run going or stopped it: loop detection, completion gate, stop hooks, budgets, time
+//! What kept a run going or stopped it: loops, completion gate, stop hooks, budgets, time
 //! limits.
 
 use windlass::core::log::record::Record;

@@ -214,5 +214,5 @@ pub(crate) fn rule_granted(rule: &PermissionRule, folder: &str) -> String {
 }
 
 pub(crate) fn command_rejected(reason: &CommandRejection) -> String {
-    format!("A command was rejected: {}.", crate::messages::command_rejection(reason))
+    format!("A command was rejected: {}.", messages::command_rejection(reason))
 }
