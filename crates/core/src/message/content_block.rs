@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::message::raw_json::RawJson;
-use crate::message::raw_json::object::ObjectWriter;
 
 /// The kind of a malformed block: not an object, or one without a type.
 const MALFORMED_KIND: &str = "unreadable";
@@ -66,6 +65,26 @@ struct BlockFields<'a> {
     tool_use_id: Option<&'a RawValue>,
 }
 
+/// A block that is built here.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum BuiltBlock<'a> {
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: &'a RawJson,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        content: &'a RawJson,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
 impl ContentBlock {
     /// Keeps `raw` unchanged and determines its kind.
     #[must_use]
@@ -77,10 +96,7 @@ impl ContentBlock {
     /// Creates a text block.
     #[must_use]
     pub fn text(text: &str) -> Self {
-        let raw = ObjectWriter::with_capacity(text.len())
-            .text("type", "text")
-            .text("text", text)
-            .finish();
+        let raw = RawJson::encode(&BuiltBlock::Text { text });
         Self { raw, kind: BlockKind::Text(Arc::from(text)) }
     }
 
@@ -98,22 +114,15 @@ impl ContentBlock {
     #[must_use]
     pub fn from_tool_use(tool_use: ToolUse) -> Self {
         let ToolUse { id, name, input } = &tool_use;
-        let object = ObjectWriter::with_capacity(id.len() + name.len() + input.text().len());
-        let object = object.text("type", "tool_use").text("id", id).text("name", name);
-        let raw = object.json("input", input.text()).finish();
+        let raw = RawJson::encode(&BuiltBlock::ToolUse { id, name, input });
         Self { raw, kind: BlockKind::ToolUse(tool_use) }
     }
 
     /// Creates a tool result. `content` is a JSON string or a list of content blocks.
     #[must_use]
     pub fn tool_result(tool_use_id: &str, content: &RawJson, flag: ErrorFlag) -> Self {
-        let object = ObjectWriter::with_capacity(tool_use_id.len() + content.text().len());
-        let object = object.text("type", "tool_result").text("tool_use_id", tool_use_id);
-        let object = object.json("content", content.text());
-        let raw = match flag {
-            ErrorFlag::Error => object.json("is_error", "true").finish(),
-            ErrorFlag::Success => object.finish(),
-        };
+        let is_error = flag == ErrorFlag::Error;
+        let raw = RawJson::encode(&BuiltBlock::ToolResult { tool_use_id, content, is_error });
         Self { raw, kind: BlockKind::ToolResult { tool_use_id: Arc::from(tool_use_id) } }
     }
 

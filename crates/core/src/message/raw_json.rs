@@ -1,10 +1,6 @@
 //! JSON kept byte for byte. What a provider or a tool sent is stored, hashed and sent back as the
 //! same text: key order, escapes, lone surrogates and unknown fields included.
 
-mod escape;
-pub mod object;
-mod verbatim;
-
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -37,17 +33,7 @@ impl RawJson {
     /// Returns a JSON string with `text`.
     #[must_use]
     pub fn string(text: &str) -> Self {
-        let mut json = String::with_capacity(text.len() + text.len() / 16 + 2);
-        escape::push_quoted(&mut json, text);
-        Self::from_built_text(json)
-    }
-
-    /// Keeps text that was built as JSON.
-    fn from_built_text(json: String) -> Self {
-        match verbatim::keep_verbatim(&json) {
-            Some(raw) => Self(Arc::from(raw)),
-            None => Self::parse(json).unwrap_or_else(|_| Self::encode(&())),
-        }
+        Self::encode(text)
     }
 
     /// Encodes a value whose serialisation cannot fail: strings, numbers, maps with string keys.

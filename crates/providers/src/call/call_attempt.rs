@@ -2,7 +2,6 @@
 //! response.
 
 use bytes::Bytes;
-use windlass_core::message::raw_json::RawJson;
 use windlass_runtime::ports::ReplyObserver;
 
 use crate::call::call_notice::CallNotice;
@@ -119,7 +118,7 @@ impl CallAttempt<'_> {
             self.read_whole_reply(answer, asked, reading, stream).await.map_err(not_begun)?
         };
         if let Some(id) = request_id {
-            closed.envelope.insert_json("request_id", id);
+            closed.envelope.keep_text("request_id", id);
         }
         Ok(closed)
     }
@@ -220,11 +219,11 @@ fn is_json_response(answer: &HttpResponse<'_>) -> bool {
         .is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-/// The request id that the server assigned, as JSON.
+/// The request id that the server assigned.
 fn request_id(answer: &HttpResponse<'_>) -> Option<String> {
     let names = ["request-id", "x-request-id"];
     let id = names.iter().find_map(|name| answer.headers.get(*name)?.to_str().ok())?;
-    Some(RawJson::string(id).text().to_owned())
+    Some(id.to_owned())
 }
 
 fn rate_limit_outcome(closed: &Result<DecodedReply, (CallError, bool)>) -> CallOutcome {

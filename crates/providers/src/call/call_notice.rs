@@ -1,8 +1,9 @@
 //! Notices: what an adapter changed about a request because the model or the provider does not
 //! support it, recorded in the reply's envelope.
 
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::message::raw_json::object::ObjectWriter;
 use windlass_core::message::reply::ModelReply;
 
 /// A notice about a call that succeeded.
@@ -85,25 +86,18 @@ pub(crate) struct ReplyEnvelope {
 }
 
 /// One field of an envelope.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
 enum Part {
-    Json(String),
+    Json(RawJson),
     /// A text that is not encoded as JSON yet.
     Text(String),
 }
 
-impl Part {
-    fn len(&self) -> usize {
-        match self {
-            Self::Json(part) | Self::Text(part) => part.len(),
-        }
-    }
-}
-
 impl ReplyEnvelope {
-    /// Keeps a field as it is; it was parsed as JSON already, or built as such.
-    pub(crate) fn insert_json(&mut self, name: &'static str, json: impl Into<String>) {
-        self.put(name, Part::Json(json.into()));
+    /// Keeps a field as it is.
+    pub(crate) fn insert_json(&mut self, name: &'static str, json: RawJson) {
+        self.put(name, Part::Json(json));
     }
 
     /// Keeps a text, which is encoded as JSON when the envelope is finished.
@@ -127,16 +121,20 @@ impl ReplyEnvelope {
         if self.parts.is_empty() && self.notices.is_empty() {
             return None;
         }
-        let room = self.parts.iter().map(|(_, part)| part.len()).sum();
-        let write = |object: ObjectWriter, (name, part): &(&'static str, Part)| match part {
-            Part::Json(json) => object.json(name, json),
-            Part::Text(text) => object.text(name, text),
-        };
-        let object = self.parts.iter().fold(ObjectWriter::with_capacity(room), write);
-        let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();
-        Some(match names.as_slice() {
-            [] => object.finish(),
-            names => object.json("notices", RawJson::encode(names).text()).finish(),
-        })
+        Some(RawJson::encode(&self))
+    }
+}
+
+impl Serialize for ReplyEnvelope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        for (name, part) in &self.parts {
+            fields.serialize_entry(name, part)?;
+        }
+        if !self.notices.is_empty() {
+            let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();
+            fields.serialize_entry("notices", &names)?;
+        }
+        fields.end()
     }
 }

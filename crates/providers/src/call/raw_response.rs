@@ -4,12 +4,20 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use serde::Serialize;
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::message::raw_json::object::ObjectWriter;
 
 use crate::call::call_notice::ReplyEnvelope;
 use crate::limits::MAX_RAW_RESPONSE_BYTES;
 use crate::secret::Redactor;
+
+/// The raw response of a failed attempt.
+#[derive(Serialize)]
+struct FailedResponse<'a> {
+    response: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted_bytes: Option<usize>,
+}
 
 /// The part of a response that arrived so far. The chunks are shared with those read from the
 /// connection.
@@ -37,7 +45,7 @@ impl RawResponse {
         let Some(text) = self.text(redactor) else { return };
         envelope.keep_text("response", text);
         if self.omitted_bytes > 0 {
-            envelope.insert_json("omitted_bytes", self.omitted_bytes.to_string());
+            envelope.insert_json("omitted_bytes", RawJson::encode(&self.omitted_bytes));
         }
     }
 
@@ -45,11 +53,8 @@ impl RawResponse {
     /// arrived.
     pub(crate) fn to_failure_json(&self, redactor: &Redactor) -> Option<RawJson> {
         let text = self.text(redactor)?;
-        let object = ObjectWriter::with_capacity(text.len()).text("response", &text);
-        Some(match self.omitted_bytes {
-            0 => object.finish(),
-            omitted => object.json("omitted_bytes", &omitted.to_string()).finish(),
-        })
+        let omitted_bytes = Some(self.omitted_bytes).filter(|bytes| *bytes > 0);
+        Some(RawJson::encode(&FailedResponse { response: &text, omitted_bytes }))
     }
 
     /// The response as text; invalid bytes are replaced. This is done for every reply, so the text

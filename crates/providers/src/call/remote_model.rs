@@ -194,10 +194,7 @@ impl RemoteModel {
             match self.attempt(&plan, stream).await {
                 Ok(mut answered) => {
                     if !refused.is_empty() {
-                        answered
-                            .decoded
-                            .envelope
-                            .insert_json("refused", RawJson::encode(&refused).text());
+                        answered.decoded.envelope.insert_json("refused", RawJson::encode(&refused));
                     }
                     return Ok(self.finish_reply(answered, &plan));
                 }
