@@ -119,7 +119,7 @@ fn permission_without_rule(tool: &str, facts: &CallFacts) -> &'static str {
     match Permissions::default().evaluate_rules(query) {
         RuleDecision::Allow(_) => "runs",
         RuleDecision::Undecided | RuleDecision::Ask(_) => "needs approval",
-        RuleDecision::Deny(_) => "is denied",
+        RuleDecision::Deny(..) => "is denied",
     }
 }
 
