@@ -20,7 +20,7 @@ use crate::log::ids::{CallId, Epoch, UnixMillis};
 use crate::log::input::Input;
 use crate::log::record::Record;
 use crate::permission::{Grant, PermissionMode};
-use crate::run::active_run::{BudgetWarning, ReachedTimeLimit, Round, Run, RunPhase, StopRequest};
+use crate::run::active_run::{ReachedTimeLimit, Round, Run, RunPhase, StopRequest};
 use crate::run::conversation::{Conversation, SharedSpending};
 
 /// Applies one record to `c`: the record belongs to an entry of time `at` whose input was `input`.
@@ -118,7 +118,7 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::GuidanceGiven { message: mail } => pauses::apply_guidance(c, input, *mail),
         Record::PromptChangeAccepted {} => with_run(c, pauses::apply_prompt_change_accepted),
         Record::BudgetExtended {} => with_run(c, pauses::apply_budget_extended),
-        Record::BudgetWarned { .. } => with_run(c, |run| run.budget_warning = BudgetWarning::Given),
+        Record::BudgetWarned { .. } => with_run(c, |run| run.is_budget_warning_given = true),
         Record::RuleGranted { rule, folder } => {
             c.grants.push(Grant { rule: rule.clone(), folder: folder.clone() });
         }
@@ -152,34 +152,19 @@ fn apply_shared_spending(c: &mut Conversation, total: Spending) {
     c.shared_spending = Some(SharedSpending { total, own: c.committed_spending() });
 }
 
-/// Whether the process was awake since the last entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OwnerPresence {
-    /// The process was awake.
-    Awake,
-    /// The machine was suspended, or its clock jumped.
-    Asleep,
-}
-
-impl OwnerPresence {
-    /// Returns what the records of an entry say of the time before it.
-    pub(crate) fn from_records(records: &[Record]) -> Self {
-        if records.contains(&Record::SleepDetected {}) { Self::Asleep } else { Self::Awake }
-    }
+/// Returns whether the process slept before the entry with these records: the machine was suspended,
+/// or its clock jumped.
+pub(crate) fn has_slept(records: &[Record]) -> bool {
+    records.contains(&Record::SleepDetected {})
 }
 
 impl Conversation {
     /// Adds the time since the last entry to the active time of the run. The time after a process
-    /// died is not counted.
-    pub(crate) fn count_active_time(
-        &mut self,
-        at: UnixMillis,
-        input: &Input,
-        worked: OwnerPresence,
-    ) {
+    /// died, or while it slept, is not counted.
+    pub(crate) fn count_active_time(&mut self, at: UnixMillis, input: &Input, has_slept: bool) {
         let active = self.active_ms(at);
         let dead = matches!(input, Input::OwnerChanged { .. });
-        if let Some(run) = self.run.as_mut().filter(|_| !dead && worked == OwnerPresence::Awake) {
+        if let Some(run) = self.run.as_mut().filter(|_| !dead && !has_slept) {
             run.active_ms = active;
         }
         self.active_time_counted_to = at.max(self.active_time_counted_to);

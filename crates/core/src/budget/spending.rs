@@ -3,6 +3,8 @@
 //! no call is made. A cap is therefore exceeded by one reserved call at most, and only when the
 //! estimate of the input was too low.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::log::ids::UnixMillis;
@@ -115,28 +117,14 @@ impl BudgetPeriod {
     /// Returns the name of the period that a moment falls into, such as `2026-11-16`.
     #[must_use]
     pub fn label(self, at: UnixMillis) -> String {
-        let (year, month, day) = civil_from_days(at.0 / DAY_MS);
+        let moment = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+        let date = moment.unwrap_or(Timestamp::MAX).to_zoned(TimeZone::UTC).date();
         match self {
             Self::Total => "total".to_owned(),
-            Self::Day => format!("{year:04}-{month:02}-{day:02}"),
-            Self::Month => format!("{year:04}-{month:02}"),
+            Self::Day => date.to_string(),
+            Self::Month => format!("{:04}-{:02}", date.year(), date.month()),
         }
     }
-}
-
-const DAY_MS: u64 = 86_400_000;
-
-/// Year, month and day of a count of days since 1970 (Hinnant's `civil_from_days`): the year is
-/// taken to begin in March, so that the leap day is its last.
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let days = days.saturating_add(719_468);
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + u64::from(month <= 2), month, day)
 }
 
 /// What happens when a cap is reached.

@@ -8,7 +8,7 @@ use crate::call::call_state::CallState;
 use crate::log::record::{OutputBound, Record};
 use crate::message::reply::TokenUsage;
 use crate::permission::HumanAvailability;
-use crate::run::active_run::{BudgetWarning, Run};
+use crate::run::active_run::Run;
 use crate::run::conversation::Conversation;
 use crate::run::side_requests;
 use crate::settings::conversation_settings::{ModelSpec, Settings};
@@ -241,7 +241,7 @@ fn could_reach_cap(draft: &DecisionDraft<'_>) -> bool {
 /// Records a warning when most of a budget is spent, once per run.
 pub(super) fn warn_if_near_cap(draft: &mut DecisionDraft<'_>) {
     let share = all_scopes(draft).iter().map(|(caps, spent)| caps.spent_percent(spent)).max();
-    let warned = draft.run().is_some_and(|run| run.budget_warning == BudgetWarning::Given);
+    let warned = draft.run().is_some_and(|run| run.is_budget_warning_given);
     if let Some(percent) = share.filter(|percent| *percent >= BUDGET_WARNING_PERCENT && !warned) {
         draft.record(Record::BudgetWarned { percent });
     }

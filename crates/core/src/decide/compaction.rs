@@ -22,9 +22,6 @@ use crate::run::side_requests;
 use crate::settings::conversation_settings::{HookPresence, Settings};
 use crate::stop::StopCause;
 
-/// Characters per token that are assumed when a text is truncated to fit.
-const SUMMARY_CHARS_PER_TOKEN: u64 = 4;
-
 /// Compacts the window, which is tight, or whose compaction was requested; then the model is called.
 pub(super) fn compact_before_call(
     draft: &mut DecisionDraft<'_>,
@@ -360,7 +357,7 @@ fn choose_note(
     summary: Option<&str>,
 ) -> Arc<str> {
     let keep_from = usize::try_from(cut.keep_from).unwrap_or(usize::MAX);
-    let limit = settings.limits.summary_tokens.saturating_mul(SUMMARY_CHARS_PER_TOKEN);
+    let limit = settings.limits.summary_tokens.saturating_mul(truncate::CHARS_PER_TOKEN);
     let summary = summary
         .map(|text| truncate::truncate_text(text, limit))
         .filter(|text| !text.trim().is_empty());

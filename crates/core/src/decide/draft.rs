@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use super::next_step::NextStep;
-use crate::apply::{OwnerPresence, apply};
+use crate::apply::apply;
 use crate::call::call_state::Call;
 use crate::call::outcome::CallResult;
 use crate::log::ids::{CallId, UnixMillis};
 use crate::log::input::Input;
 use crate::log::record::{AbandonCause, Durability, Record, RecordedResult, TimeLimit};
 use crate::message::reply::TokenUsage;
+use crate::message::truncate::CHARS_PER_TOKEN;
 use crate::permission::HumanAvailability;
 use crate::run::active_run::{RoundFatality, Run, RunPhase};
 use crate::run::conversation::Conversation;
@@ -18,9 +19,6 @@ use crate::run::question::{Question, QuestionKind};
 use crate::run::review::{Review, ReviewId};
 use crate::settings::conversation_settings::Settings;
 use crate::settings::limits::Limits;
-
-/// Characters per token that are assumed in estimates.
-const ESTIMATED_CHARS_PER_TOKEN: u64 = 4;
 
 /// Characters that every result may have.
 const MIN_RESULT_CHARS: u64 = 1_000;
@@ -37,11 +35,7 @@ impl<'a> DecisionDraft<'a> {
     pub(super) fn new(conversation: &Conversation, at: UnixMillis, input: &'a Input) -> Self {
         let mut state = conversation.clone();
         let has_overslept = state.has_overslept(at) && !matches!(input, Input::OwnerChanged { .. });
-        state.count_active_time(
-            at,
-            input,
-            if has_overslept { OwnerPresence::Asleep } else { OwnerPresence::Awake },
-        );
+        state.count_active_time(at, input, has_overslept);
         Self { at, input, state, has_overslept, records: Vec::new() }
     }
 
@@ -82,7 +76,7 @@ impl<'a> DecisionDraft<'a> {
     /// be compacted.
     pub(super) fn result_char_limit(&self) -> u64 {
         let Some(settings) = self.state.active_settings() else { return 0 };
-        let half = settings.model.window_tokens.saturating_mul(ESTIMATED_CHARS_PER_TOKEN) / 2;
+        let half = settings.model.window_tokens.saturating_mul(CHARS_PER_TOKEN) / 2;
         let share = half / (self.calls().len() as u64).max(1);
         settings.limits.result_chars.min(share.max(MIN_RESULT_CHARS))
     }

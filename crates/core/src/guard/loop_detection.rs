@@ -118,31 +118,32 @@ impl LoopGuard {
         if round.is_empty() {
             return None;
         }
-        let progress = self.record_round(round, detectors);
+        let has_progress = self.record_round(round, detectors);
         let found = self.detect_loop(round.len(), detectors);
-        self.level = match (&found, progress) {
-            (Some(_), RoundProgress::None) => self.level.one_level_higher(),
-            (Some(_), RoundProgress::Made) => self.level.one_level_lower(),
-            (None, RoundProgress::Made) => EscalationLevel::Calm,
-            (None, RoundProgress::None) => self.level,
+        self.level = match (&found, has_progress) {
+            (Some(_), false) => self.level.one_level_higher(),
+            (Some(_), true) => self.level.one_level_lower(),
+            (None, true) => EscalationLevel::Calm,
+            (None, false) => self.level,
         };
         found.map(|(tier, tool)| LoopDetection { tier, tool, level: self.level })
     }
 
-    /// Adds the calls of a round without running the detectors.
+    /// Adds the calls of a round without running the detectors. Returns whether the round made
+    /// progress.
     pub fn record_round(
         &mut self,
         round: &[CallObservation],
         detectors: LoopDetectorConfig<'_>,
-    ) -> RoundProgress {
-        let mut progress = RoundProgress::None;
+    ) -> bool {
+        let mut has_progress = false;
         for seen in round {
             if self.is_progress(seen) {
-                progress = RoundProgress::Made;
+                has_progress = true;
             }
             self.remember_call(seen, detectors.window);
         }
-        progress
+        has_progress
     }
 
     /// Returns the escalation level.
@@ -224,15 +225,6 @@ impl LoopGuard {
             fresh().find(repeats).map(|seen| (LoopDetectorTier::Pattern, seen.tool.clone()))
         })
     }
-}
-
-/// Whether a round made progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RoundProgress {
-    /// The round made progress.
-    Made,
-    /// The round made no progress.
-    None,
 }
 
 impl EscalationLevel {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::apply::{OwnerPresence, apply};
+use crate::apply::{apply, has_slept};
 use crate::decide::decide;
 use crate::log::ids::{Seq, UnixMillis};
 use crate::log::input::Input;
 use crate::log::record::{Durability, Record};
 use crate::message::raw_json::RawJson;
-use crate::run::conversation::{Conversation, RunEnd};
+use crate::run::conversation::Conversation;
 
 /// One entry of a lane's log.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// The text is not JSON, or not an entry.
-    #[error("entry {at}: malformed ({reason}); restore the log from a copy")]
+    #[error("entry {at} is malformed ({reason}); restore the log from a backup")]
     Malformed {
         /// Sequence number of the entry.
         at: Seq,
@@ -40,7 +40,7 @@ pub enum LogError {
     },
     /// The entry has a tag or version that this program does not know.
     #[error(
-        "entry {at}: unknown kind {kind}; it was written by a newer version, upgrade to read it"
+        "entry {at} has the unknown tag {kind}; it was written by a newer version, upgrade to read it"
     )]
     UnknownTag {
         /// Sequence number of the entry.
@@ -49,7 +49,9 @@ pub enum LogError {
         kind: String,
     },
     /// Entries are missing or repeated.
-    #[error("entry {found} where {expected} was due; the log has a gap, restore it from a copy")]
+    #[error(
+        "expected entry {expected}, found {found}; the log has a gap, restore it from a backup"
+    )]
     SequenceGap {
         /// The sequence number that was expected.
         expected: Seq,
@@ -57,7 +59,7 @@ pub enum LogError {
         found: Seq,
     },
     /// This version would decide differently than the log records.
-    #[error("entry {at}: this version decides differently than the log records")]
+    #[error("entry {at}: this version would decide differently than recorded")]
     Diverged {
         /// Sequence number of the entry.
         at: Seq,
@@ -81,26 +83,6 @@ impl Entry {
         let records: Vec<Record> = self.records.iter().filter(stays).cloned().collect();
         let input = || self.input.clone();
         (!records.is_empty()).then(|| Self { seq: self.seq, at: self.at, input: input(), records })
-    }
-
-    /// Returns the runs that end with the entry, given the conversation before it. There can be
-    /// two: a queued prompt may end as soon as it starts.
-    #[must_use]
-    pub fn finished_runs(&self, before: &Conversation) -> Vec<RunEnd> {
-        let finishes = |record: &Record| matches!(record, Record::RunFinished { .. });
-        if !self.records.iter().any(finishes) {
-            return Vec::new();
-        }
-        let mut now = before.clone();
-        now.count_active_time(self.at, &self.input, OwnerPresence::from_records(&self.records));
-        let mut ends = Vec::new();
-        for record in &self.records {
-            apply(&mut now, self.at, &self.input, record);
-            if finishes(record) {
-                ends.extend(now.last_run_end.clone());
-            }
-        }
-        ends
     }
 
     /// Returns the raw answer of a provider: to a reply, or to an attempt that failed.
@@ -170,7 +152,7 @@ impl Conversation {
     /// Starts the entry, whose records are applied next.
     pub(crate) fn start_entry(&mut self, entry: &Entry) {
         self.head = entry.seq;
-        self.count_active_time(entry.at, &entry.input, OwnerPresence::from_records(&entry.records));
+        self.count_active_time(entry.at, &entry.input, has_slept(&entry.records));
         self.at = entry.at;
     }
 

@@ -16,6 +16,9 @@ use crate::message::raw_json::sha256_hex;
 pub struct UnixMillis(pub u64);
 
 impl UnixMillis {
+    /// Milliseconds of a day.
+    pub(crate) const DAY_MS: u64 = 86_400_000;
+
     /// Returns the time `ms` later. Saturates: absurd numbers stay numbers.
     #[must_use]
     pub fn plus_ms(self, ms: u64) -> Self {

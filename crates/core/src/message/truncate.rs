@@ -8,6 +8,9 @@ use std::borrow::Cow;
 use crate::message::content_block::{BlockKind, ContentBlock};
 use crate::message::raw_json::RawJson;
 
+/// Characters per token that are assumed where a limit in tokens bounds a text.
+pub(crate) const CHARS_PER_TOKEN: u64 = 4;
+
 /// Maximum characters of sentences in an error object.
 pub const MAX_SENTENCE_CHARS: u64 = 4_000;
 

@@ -46,7 +46,7 @@ pub struct Run {
     /// How often a human extended the budget.
     pub budget_extensions: u32,
     /// Whether the warning was given that most of the budget is spent.
-    pub budget_warning: BudgetWarning,
+    pub is_budget_warning_given: bool,
     /// What the run used of the recovery ladder.
     pub recoveries: RecoveryHistory,
     /// State of loop detection.
@@ -84,16 +84,6 @@ pub struct ReachedTimeLimit {
     pub limit: TimeLimit,
     /// When the limit was reached.
     pub at: UnixMillis,
-}
-
-/// Whether the budget warning was given.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum BudgetWarning {
-    /// The warning was not given yet.
-    #[default]
-    NotGiven,
-    /// The warning was given.
-    Given,
 }
 
 /// The model that is called.
@@ -279,7 +269,7 @@ impl Run {
             active_ms: 0,
             spent: Spending::default(),
             budget_extensions: 0,
-            budget_warning: BudgetWarning::NotGiven,
+            is_budget_warning_given: false,
             recoveries: RecoveryHistory::default(),
             loop_guard: LoopGuard::default(),
             checklist_progress: ChecklistProgress::default(),

@@ -9,14 +9,12 @@ use std::sync::Arc;
 
 use crate::context::{InvalidThresholds, Summariser};
 use crate::guard::completion_gate::ChecklistItem;
+use crate::log::ids::UnixMillis;
 use crate::settings::conversation_settings::{DEFAULT_ASK_TOOL, ModelSpec, Settings};
 use crate::settings::limits::{Limits, RunTimeLimits};
 
-/// Milliseconds of a day.
-const DAY_MS: u64 = 86_400_000;
-
 /// The longest pause or wait.
-const MAX_WAIT_MS: u64 = 30 * DAY_MS;
+const MAX_WAIT_MS: u64 = 30 * UnixMillis::DAY_MS;
 
 /// Maximum retries of one call.
 const MAX_TOOL_RETRIES: usize = 10;
@@ -25,7 +23,7 @@ const MAX_TOOL_RETRIES: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSettings {
     /// A number outside of its range.
-    #[error("{name} is {value}; give a number from {least} to {most}")]
+    #[error("{name} is {value}; it must be between {least} and {most}")]
     OutOfRange {
         /// Name of the setting.
         name: Arc<str>,
@@ -40,12 +38,10 @@ pub enum InvalidSettings {
     #[error(transparent)]
     Thresholds(#[from] InvalidThresholds),
     /// Time limits are missing.
-    #[error("the time of a run has no limit; give soft_ms and hard_ms")]
+    #[error("no time limit is set; set soft_ms and hard_ms")]
     MissingTimeLimits,
     /// The soft limit is not below the hard limit.
-    #[error(
-        "a run sums up after {soft_ms} ms and is ended after {hard_ms} ms; make soft_ms the smaller one"
-    )]
+    #[error("soft_ms ({soft_ms}) must be smaller than hard_ms ({hard_ms})")]
     TimeLimitOrder {
         /// The soft limit.
         soft_ms: u64,
@@ -53,7 +49,7 @@ pub enum InvalidSettings {
         hard_ms: u64,
     },
     /// A named tool is not offered.
-    #[error("{what} names the tool {tool}, which is not offered; there are {offered}")]
+    #[error("{what} names the unknown tool {tool}; available tools: {offered}")]
     UnknownTool {
         /// The setting that names the tool.
         what: &'static str,
@@ -64,7 +60,7 @@ pub enum InvalidSettings {
     },
     /// Too many pauses, or none.
     #[error(
-        "tool_retry_ms has {pauses} pauses; give 1 to {MAX_TOOL_RETRIES}, such as [500, 2000, 8000]"
+        "tool_retry_ms has {pauses} entries; give 1 to {MAX_TOOL_RETRIES}, such as [500, 2000, 8000]"
     )]
     ToolRetryCount {
         /// Number of pauses.
@@ -142,8 +138,8 @@ fn check_limits(limits: &Limits) -> Result<(), InvalidSettings> {
         ("result_chars", limits.result_chars, 100..=10_000_000),
         ("queued_prompts", limits.queued_prompts.into(), 1..=10_000),
         ("waiting_steers", limits.waiting_steers.into(), 1..=10_000),
-        ("model_retry_ms", limits.model_retry_ms, 1..=DAY_MS),
-        ("model_retry_most_ms", limits.model_retry_most_ms, 1..=DAY_MS),
+        ("model_retry_ms", limits.model_retry_ms, 1..=UnixMillis::DAY_MS),
+        ("model_retry_most_ms", limits.model_retry_most_ms, 1..=UnixMillis::DAY_MS),
         ("model_retries", limits.model_retries.into(), 1..=1_000),
         ("fallback_failures", limits.fallback_failures.into(), 1..=1_000),
         ("truncations", limits.truncations.into(), 1..=100),
@@ -164,7 +160,7 @@ fn check_limits(limits: &Limits) -> Result<(), InvalidSettings> {
         ("loop_same_tool_calls", limits.loop_same_tool_calls.into(), 2..=window),
         ("children", limits.children.into(), 1..=1_024),
         ("child_depth", limits.child_depth.into(), 0..=16),
-        ("hook_ms", limits.hook_ms, 1..=DAY_MS),
+        ("hook_ms", limits.hook_ms, 1..=UnixMillis::DAY_MS),
         ("approval_ms", limits.approval_ms.unwrap_or(MAX_WAIT_MS), 1..=MAX_WAIT_MS),
     ];
     for (name, value, range) in numbers {
@@ -174,13 +170,16 @@ fn check_limits(limits: &Limits) -> Result<(), InvalidSettings> {
     if !(1..=MAX_TOOL_RETRIES).contains(&pauses) {
         return Err(InvalidSettings::ToolRetryCount { pauses });
     }
-    limits.tool_retry_ms.iter().try_for_each(|ms| check_range("tool_retry_ms", *ms, 0..=DAY_MS))
+    limits
+        .tool_retry_ms
+        .iter()
+        .try_for_each(|ms| check_range("tool_retry_ms", *ms, 0..=UnixMillis::DAY_MS))
 }
 
 fn check_times(times: &RunTimeLimits) -> Result<(), InvalidSettings> {
     let RunTimeLimits { soft_ms, hard_ms, grace_ms } = *times;
-    check_range("hard_ms", hard_ms, 1..=7 * DAY_MS)?;
-    check_range("grace_ms", grace_ms, 0..=DAY_MS)?;
+    check_range("hard_ms", hard_ms, 1..=7 * UnixMillis::DAY_MS)?;
+    check_range("grace_ms", grace_ms, 0..=UnixMillis::DAY_MS)?;
     if soft_ms < hard_ms {
         Ok(())
     } else {

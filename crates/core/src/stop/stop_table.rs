@@ -115,82 +115,71 @@ pub fn read_stop_reason(
     reply: &ModelReply,
     stop_map: &BTreeMap<Arc<str>, StopAction>,
 ) -> (ReplyAction, Option<ReplyAnomaly>) {
-    let calls =
-        if reply.tool_uses().next().is_some() { CallPresence::Some } else { CallPresence::None };
+    let has_calls = reply.tool_uses().next().is_some();
     match &reply.stop_reason {
-        StopReason::EndTurn => end_turn(calls),
-        StopReason::ToolUse => tool_use(calls, reply),
-        StopReason::MaxTokens => (max_tokens(calls, reply), None),
-        StopReason::StopSequence => stop_sequence(calls, reply, stop_map),
-        StopReason::PauseTurn => pause_turn(calls),
+        StopReason::EndTurn => end_turn(has_calls),
+        StopReason::ToolUse => tool_use(has_calls, reply),
+        StopReason::MaxTokens => (max_tokens(has_calls, reply), None),
+        StopReason::StopSequence => stop_sequence(has_calls, reply, stop_map),
+        StopReason::PauseTurn => pause_turn(has_calls),
         StopReason::Refusal => (ReplyAction::Refuse, None),
-        StopReason::ContextWindowExceeded => (window_exceeded(calls), None),
+        StopReason::ContextWindowExceeded => (window_exceeded(has_calls), None),
         StopReason::Other(_) => {
             (ReplyAction::FinishUnexpected, Some(ReplyAnomaly::UnknownStopReason))
         }
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CallPresence {
-    Some,
-    None,
-}
-
-fn end_turn(calls: CallPresence) -> (ReplyAction, Option<ReplyAnomaly>) {
-    match calls {
-        CallPresence::Some => (ReplyAction::RunTools, Some(ReplyAnomaly::CallsWithoutToolUse)),
-        CallPresence::None => (ReplyAction::Finish, None),
+fn end_turn(has_calls: bool) -> (ReplyAction, Option<ReplyAnomaly>) {
+    match has_calls {
+        true => (ReplyAction::RunTools, Some(ReplyAnomaly::CallsWithoutToolUse)),
+        false => (ReplyAction::Finish, None),
     }
 }
 
-fn tool_use(calls: CallPresence, reply: &ModelReply) -> (ReplyAction, Option<ReplyAnomaly>) {
-    match (calls, &reply.truncated_block) {
-        (CallPresence::Some, None) => (ReplyAction::RunTools, None),
-        (CallPresence::Some, Some(_)) => (ReplyAction::RunToolsAndReissue, None),
-        (CallPresence::None, Some(_)) => (ReplyAction::ReissueToolUse, None),
-        (CallPresence::None, None) => {
-            (ReplyAction::FinishUnexpected, Some(ReplyAnomaly::ToolUseWithoutCalls))
-        }
+fn tool_use(has_calls: bool, reply: &ModelReply) -> (ReplyAction, Option<ReplyAnomaly>) {
+    match (has_calls, &reply.truncated_block) {
+        (true, None) => (ReplyAction::RunTools, None),
+        (true, Some(_)) => (ReplyAction::RunToolsAndReissue, None),
+        (false, Some(_)) => (ReplyAction::ReissueToolUse, None),
+        (false, None) => (ReplyAction::FinishUnexpected, Some(ReplyAnomaly::ToolUseWithoutCalls)),
     }
 }
 
-fn max_tokens(calls: CallPresence, reply: &ModelReply) -> ReplyAction {
-    match (calls, &reply.truncated_block) {
-        (CallPresence::Some, None) => ReplyAction::RunTools,
-        (CallPresence::Some, Some(_)) => ReplyAction::RunToolsAndReissue,
-        (CallPresence::None, Some(_)) => ReplyAction::ReissueToolUse,
-        (CallPresence::None, None) => ReplyAction::ContinueText,
+fn max_tokens(has_calls: bool, reply: &ModelReply) -> ReplyAction {
+    match (has_calls, &reply.truncated_block) {
+        (true, None) => ReplyAction::RunTools,
+        (true, Some(_)) => ReplyAction::RunToolsAndReissue,
+        (false, Some(_)) => ReplyAction::ReissueToolUse,
+        (false, None) => ReplyAction::ContinueText,
     }
 }
 
 fn stop_sequence(
-    calls: CallPresence,
+    has_calls: bool,
     reply: &ModelReply,
     stop_map: &BTreeMap<Arc<str>, StopAction>,
 ) -> (ReplyAction, Option<ReplyAnomaly>) {
     let action = reply.stop_sequence.as_ref().and_then(|matched| stop_map.get(matched));
-    match (action, calls) {
+    match (action, has_calls) {
         (Some(StopAction::Reprompt { reason }), _) => (ReplyAction::Reprompt(reason.clone()), None),
-        (_, CallPresence::Some) => (ReplyAction::RunTools, Some(ReplyAnomaly::CallsWithoutToolUse)),
-        (Some(StopAction::Finish), CallPresence::None) => (ReplyAction::FinishOnStopString, None),
-        (Some(StopAction::Continue), CallPresence::None) => (ReplyAction::Continue, None),
-        (None, CallPresence::None) => {
-            (ReplyAction::FinishOnStopString, Some(ReplyAnomaly::UnknownStopString))
-        }
+        (_, true) => (ReplyAction::RunTools, Some(ReplyAnomaly::CallsWithoutToolUse)),
+        (Some(StopAction::Finish), false) => (ReplyAction::FinishOnStopString, None),
+        (Some(StopAction::Continue), false) => (ReplyAction::Continue, None),
+        (None, false) => (ReplyAction::FinishOnStopString, Some(ReplyAnomaly::UnknownStopString)),
     }
 }
 
-fn pause_turn(calls: CallPresence) -> (ReplyAction, Option<ReplyAnomaly>) {
-    match calls {
-        CallPresence::Some => (ReplyAction::RunTools, Some(ReplyAnomaly::CallsWithoutToolUse)),
-        CallPresence::None => (ReplyAction::Resume, None),
+fn pause_turn(has_calls: bool) -> (ReplyAction, Option<ReplyAnomaly>) {
+    match has_calls {
+        true => (ReplyAction::RunTools, Some(ReplyAnomaly::CallsWithoutToolUse)),
+        false => (ReplyAction::Resume, None),
     }
 }
 
-fn window_exceeded(calls: CallPresence) -> ReplyAction {
-    match calls {
-        CallPresence::Some => ReplyAction::RunTools,
-        CallPresence::None => ReplyAction::Compact,
+fn window_exceeded(has_calls: bool) -> ReplyAction {
+    match has_calls {
+        true => ReplyAction::RunTools,
+        false => ReplyAction::Compact,
     }
 }

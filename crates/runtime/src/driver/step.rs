@@ -7,7 +7,7 @@ use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{InboxMessageId, LaneId, UnixMillis};
 use windlass_core::log::input::Input;
 use windlass_core::log::record::{Durability, Record, entry_durability};
-use windlass_core::projection::{RawRow, Row, fold_and_project};
+use windlass_core::projection::{ProjectedEntry, RawRow, Row, fold_and_project};
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::wanted::wanted;
 
@@ -178,18 +178,20 @@ impl StepDraft {
             self.conversation.apply_volatile(entry);
             return Ok(());
         };
-        let ends = durable.finished_runs(&self.conversation);
         if let Input::CommandsReceived { messages } = &entry.input {
             self.messages_read.extend(messages.iter().map(|mail| mail.id));
         }
         self.outbox.extend(cancel_messages(lane, &self.conversation, &durable));
         // Rows also show effects in flight, so they are projected with the volatile records.
-        self.rows.extend(fold_and_project(&mut self.conversation, entry)?);
-        let applied = AppliedEntry { lane, after: &self.conversation, finished_runs: &ends };
+        let ProjectedEntry { rows, finished_runs } =
+            fold_and_project(&mut self.conversation, entry)?;
+        self.rows.extend(rows);
+        let applied =
+            AppliedEntry { lane, after: &self.conversation, finished_runs: &finished_runs };
         self.outbox.extend(applied.outbox_messages(&durable));
         let durable = Arc::new(durable);
         self.items.push(StreamItem::Entry(Arc::clone(&durable)));
-        self.items.extend(ends.into_iter().map(|end| StreamItem::RunEnded(Arc::new(end))));
+        self.items.extend(finished_runs.into_iter().map(|end| StreamItem::RunEnded(Arc::new(end))));
         self.entries.push(durable);
         Ok(())
     }

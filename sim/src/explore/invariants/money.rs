@@ -6,7 +6,7 @@ use windlass_core::call::call_state::CallState;
 use windlass_core::log::input::{FailureClass, Input};
 use windlass_core::log::record::Record;
 use windlass_core::message::reply::TokenUsage;
-use windlass_core::run::active_run::{ActiveModel, BudgetWarning, Run};
+use windlass_core::run::active_run::{ActiveModel, Run};
 use windlass_core::run::review::Review;
 use windlass_core::run::side_requests::CLASSIFICATION_RESERVED_TOKENS;
 use windlass_core::settings::conversation_settings::Settings;
@@ -182,7 +182,7 @@ fn reserved_in_full(fact: &RecordUnderTest<'_>) -> InvariantResult {
 
 fn warned_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::BudgetWarned { percent } = fact.record else { return Ok(()) };
-    let again = fact.now.run.as_ref().is_none_or(|run| run.budget_warning == BudgetWarning::Given);
+    let again = fact.now.run.as_ref().is_none_or(|run| run.is_budget_warning_given);
     ensure(!again && *percent >= 80, || format!("at {percent} per cent, warned before: {again}"))
 }
 

@@ -5,7 +5,7 @@ use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::CallResult;
 use windlass_core::guard::loop_detection::EscalationLevel;
 use windlass_core::log::record::{Record, RecordedResult, TimeLimit, ToolChoice, Transition};
-use windlass_core::run::active_run::{ActiveModel, BudgetWarning, Run, RunPhase};
+use windlass_core::run::active_run::{ActiveModel, Run, RunPhase};
 use windlass_core::run::question::QuestionKind;
 use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::run::wanted::Wanted;
@@ -255,7 +255,7 @@ fn no_grace_alarm(c: &Conversation, wanted: Wanted) -> Wanted {
 }
 
 fn warn_always(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
-    told.decided_for(|run| run.budget_warning = BudgetWarning::NotGiven)
+    told.decided_for(|run| run.is_budget_warning_given = false)
 }
 
 fn reserve_less(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
