@@ -290,16 +290,16 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
                     [profiles.forever]\nlimits = { recoveries = 0 }\n";
     place.write("home/config.toml", profiles);
     let said = [
-        (["--profile", "late"], "compaction at 99 % must come before calls are blocked at 98 %"),
+        (["--profile", "late"], "< block (98 %)"),
         (["--profile", "odd"], "there is no window setting called squeeze"),
         (["--profile", "off"], "a profile cannot switch window.auto"),
-        (["--profile", "typo"], "the checklist names the tool Wrte, which is not offered"),
-        (["--profile", "loops"], "loop_identical_calls is 99; give a number from 2 to 6"),
+        (["--profile", "typo"], "the checklist names the unknown tool Wrte"),
+        (["--profile", "loops"], "loop_identical_calls is 99; it must be between 2 and 6"),
         (["--set", "durability=often"], "set it to scheduled or strict"),
-        (["--profile", "never"], "make soft_ms the smaller one"),
-        (["--profile", "forever"], "recoveries is 0; give a number from 1 to 100"),
+        (["--profile", "never"], "must be smaller than hard_ms"),
+        (["--profile", "forever"], "recoveries is 0; it must be between 1 and 100"),
         (["--window-tokens", "0"], "window_tokens of the model scripted is 0"),
-        (["--set", "tool_retry_ms=[]"], "tool_retry_ms has 0 pauses"),
+        (["--set", "tool_retry_ms=[]"], "tool_retry_ms has 0 entries"),
     ];
     for (flags, expected) in said {
         one_sentence(&place.run_prompt("hi", &flags), expected);

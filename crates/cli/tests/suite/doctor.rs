@@ -56,7 +56,7 @@ fn what_is_broken_is_named_and_the_exit_code_is_1() {
     place.overwrite_entry(2, "{}");
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.out.contains("BROKEN  logs       c: entry 2: malformed"), "{}", ran.out);
+    assert!(ran.out.contains("BROKEN  logs       c: entry 2 is malformed"), "{}", ran.out);
     assert_eq!(place.json(&["doctor"])[0]["healthy"], false);
 }
 
@@ -72,7 +72,7 @@ fn files_that_cannot_be_understood_are_named_with_what_is_wrong() {
         (
             ".claude/settings.json",
             r#"{"permissions": {"deny": ["Bash(x"]}}"#,
-            "bracket is not closed",
+            "closing bracket is missing",
         ),
         ("home/config.toml", "model = [", "config.toml is not valid"),
     ] {

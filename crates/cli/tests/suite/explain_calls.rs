@@ -10,7 +10,7 @@ use windlass::ports::{BoxFuture, HookContext, HookResponse, Hooks};
 use crate::scripted_runs::{ScriptedTool, play_prompts};
 use crate::test_home::TestHome;
 
-const CALL: &str = "when user contains \"The call:\"\n  say \"deny\"\n\
+const CALL: &str = "when user contains \"Tool call:\"\n  say \"deny\"\n\
      when results 0\n  call Wipe {\"what\": \"disk\"}\nwhen any\n  say \"done\"\n";
 
 struct GuardingHooks;
@@ -63,14 +63,14 @@ fn who_said_no_to_a_call_is_named() {
         b.tool(ScriptedTool::mutating("Wipe"))
             .settings(|settings| settings.rules.mode = PermissionMode::Auto)
     });
-    let why = "a classifier found it too dangerous";
+    let why = "the classifier found it too dangerous";
     assert_explains(&place, "classifier", &format!("{wipe} the classifier said no: {why}."));
 
     play_prompts(&place, "mode", &["go"], |b| {
         b.tool(ScriptedTool::mutating("Wipe"))
             .settings(|settings| settings.rules.mode = PermissionMode::Plan)
     });
-    let why = "the mode is plan; nothing is changed";
+    let why = "permission mode plan: nothing may be changed";
     assert_explains(&place, "mode", &format!("{wipe} the permission mode said no: {why}."));
 
     play_prompts(&place, "nobody", &["go"], |b| {

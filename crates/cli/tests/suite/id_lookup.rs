@@ -119,6 +119,6 @@ fn resuming_in_another_folder_says_which() {
     let ran = run_in_folder(&place, "there", &[&["resume", "c"], &parked[..]].concat());
     let (here, there) = (place.path("here"), place.path("there"));
     let (here, there) = (here.canonicalize().unwrap(), there.canonicalize().unwrap());
-    let said = format!("the folder ({} is now {})", here.display(), there.display());
+    let said = format!("folder changed from {} to {}", here.display(), there.display());
     assert!(ran.err.contains(&said), "{}", ran.err);
 }

@@ -114,7 +114,7 @@ fn a_compaction_says_whether_somebody_asked_for_it() {
         .map(|n| format!("when ask {n}\n  call Read {{\"file_path\": \"n.txt\", \"offset\": {}, \"limit\": 45}}\n", n * 45 + 1))
         .collect();
     let place = TestHome::new(&format!(
-        "when user contains \"Sum up the conversation\"\n  say \"So far: notes.\"\n{reads}\
+        "when user contains \"Summarise the conversation\"\n  say \"So far: notes.\"\n{reads}\
          when any\n  say \"Read them all.\"\n"
     ));
     let notes: String =
@@ -133,7 +133,7 @@ fn a_compaction_says_whether_somebody_asked_for_it() {
 fn a_compaction_that_was_asked_for_is_manual() {
     let long = "many words ".repeat(400);
     let place = TestHome::new(&format!(
-        "when user contains \"Sum up the conversation\"\n  say \"Words.\"\nwhen any\n  say \"{long}\"\n"
+        "when user contains \"Summarise the conversation\"\n  say \"Words.\"\nwhen any\n  say \"{long}\"\n"
     ));
     for prompt in ["one", "two", "three", "four", "five", "six"] {
         place.run_prompt_unattended(prompt, &["--conversation", "c"]);

@@ -29,7 +29,7 @@ fn slips_are_errors_for_a_run_and_for_doctor() {
         (r#"{"permissions": {"deny": ["Nope(x)"]}}"#.to_owned(), "unknown tool `Nope`"),
         (r#"{"permissions": {"ask": ["Nope"]}}"#.to_owned(), "hold nothing back"),
         (r#"{"permissions": {"allow": ["Reed"]}}"#.to_owned(), "did you mean `Read`?"),
-        (r#"{"permissions": {"allow": ["Bash(x"]}}"#.to_owned(), "bracket is not closed"),
+        (r#"{"permissions": {"allow": ["Bash(x"]}}"#.to_owned(), "closing bracket is missing"),
         (r#"{"permissions": {"defaultMode": "foo"}}"#.to_owned(), "unknown permission mode `foo`"),
         (r#"{"env": {"A": 1}}"#.to_owned(), "`env.A` must be a text"),
         (r#"{"model": 7}"#.to_owned(), "`model` must be a text"),

@@ -101,7 +101,7 @@ fn a_damaged_log_is_shown_as_far_as_it_can_be_read() {
         let ran = place.run(&[command, "c1"]);
         assert_eq!(ran.code, 1, "{command}");
         assert!(!ran.out.is_empty(), "{command} shows what stands before it");
-        assert!(ran.err.contains("c1: entry 4: malformed"), "{command}: {}", ran.err);
+        assert!(ran.err.contains("c1: entry 4 is malformed"), "{command}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
     assert!(place.run(&["show", "c1"]).out.contains("Let me look."));

@@ -263,7 +263,7 @@ impl CallResult {
         let error = ToolError::new(
             "denied",
             reason,
-            "do not repeat this call; go on without it or ask the user",
+            "do not repeat this call; continue without it or ask the user",
         );
         Self::from_error(OutcomeKind::Denied, &error, truncate::MAX_SENTENCE_CHARS)
     }
@@ -288,7 +288,7 @@ impl CallResult {
     /// retry.
     #[must_use]
     pub fn from_unretried_failure(reach: SideEffects) -> Self {
-        let message = "it failed in passing and was not tried again";
+        let message = "a transient failure was not retried";
         let error = ToolError::new("not_retried", message, reach.hint());
         Self::from_error(OutcomeKind::Failed, &error, truncate::MAX_SENTENCE_CHARS)
     }
@@ -296,7 +296,7 @@ impl CallResult {
     /// Returns the result of a call whose process died while it ran.
     #[must_use]
     pub fn from_lost_call(reach: SideEffects) -> Self {
-        let message = format!("its process ended while it ran{}", reach.effects_clause());
+        let message = format!("the process ended while the call ran{}", reach.effects_clause());
         let error = ToolError::new("interrupted", &message, reach.hint());
         Self::from_error(OutcomeKind::Interrupted, &error, truncate::MAX_SENTENCE_CHARS)
     }
@@ -391,8 +391,8 @@ impl SideEffects {
 
     fn hint(self) -> &'static str {
         match self {
-            Self::None => "call it again if the answer is still needed",
-            Self::Unknown => "check what it did before doing it again",
+            Self::None => "call it again if the result is still needed",
+            Self::Unknown => "check what it did before calling it again",
         }
     }
 }

@@ -38,7 +38,7 @@ fn every_bad_outcome_is_an_error_object_that_differs() {
             CallResult::from_lost_call(SideEffects::Unknown),
             "interrupted",
             "interrupted",
-            "its process ended while it ran; effects unknown",
+            "the process ended while the call ran; effects unknown",
         ),
         (
             CallResult::from_timeout(120_000, SideEffects::Unknown),

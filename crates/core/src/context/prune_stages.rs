@@ -181,7 +181,7 @@ fn propose_collapse(transcript: &Transcript, keep_from: usize) -> Vec<BlockRewri
     }
     rewrite_blocks(transcript, keep_from, |_, block| {
         let view = result_view(block)?;
-        let pointer = RawJson::string("[an older result of a call that was made again later]");
+        let pointer = RawJson::string("[older result of a call that was repeated later]");
         let is_stale = stale.contains(view.tool_use_id.as_ref());
         let is_long = view.content.get().len() > pointer.text().len();
         (is_stale && is_long).then(|| {

@@ -59,7 +59,7 @@ fn snip_takes_thoughts_and_notes_but_nothing_that_keeps_replies_apart() {
 #[test]
 fn snip_never_makes_a_reply_the_first() {
     let mut transcript = Transcript::default();
-    transcript.push_note("[the conversation begins with a reply]");
+    transcript.push_note("[the conversation starts with a reply]");
     transcript.push_reply(&[ContentBlock::text("hello")]);
     transcript.push_prompt(&[ContentBlock::text("go")]);
     assert_eq!(acted(PruneStage::Snip, &transcript, 3), {

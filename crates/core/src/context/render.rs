@@ -29,7 +29,7 @@ pub fn render_history<'a>(
             (Role::Assistant, _) => "assistant",
             (Role::User, SegmentKind::Prompt) => "user",
             (Role::User, SegmentKind::Results) => "results",
-            (Role::User, SegmentKind::Summary) => "summary of what was before",
+            (Role::User, SegmentKind::Summary) => "earlier summary",
             (
                 Role::User,
                 SegmentKind::Note | SegmentKind::Memory | SegmentKind::Journal | SegmentKind::Reply,

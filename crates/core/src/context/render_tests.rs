@@ -72,10 +72,10 @@ fn notes_go_from_full_to_bare() {
     );
     assert!(full.starts_with(&summed) && full.contains("Last result of read:\n9090"));
     assert!(summed.starts_with("[summary of") && summed.ends_with("the port is 9090"));
-    assert!(bare.ends_with("[11 earlier parts of this conversation were left out to make room]"));
+    assert!(bare.ends_with("[11 earlier parts of this conversation were removed by compaction]"));
     let [_, _, deep] =
         compaction_notes(RecoveryStep::DeepPrune, None, transcript.segments().iter());
-    assert!(deep.starts_with("[deep pruned: summary of"));
+    assert!(deep.starts_with("[deep prune: summary of"));
 }
 
 #[test]

@@ -93,9 +93,8 @@ impl Default for WindowThresholds {
 /// The thresholds contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "compaction at {compact} % must come before calls are blocked at {block} %, and must bring the \
-     window below {gain} %, which must not be more than where it begins; give shares such as 70, 50 \
-     and 98"
+    "invalid window thresholds: need gain ({gain} %) <= compact ({compact} %) < block \
+     ({block} %) <= 100 %, such as 50, 70 and 98"
 )]
 pub struct InvalidThresholds {
     compact: u64,

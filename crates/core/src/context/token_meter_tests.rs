@@ -58,10 +58,7 @@ fn shares_that_contradict_each_other_are_refused() {
     assert!(with(98, 50, 98).is_err() && with(99, 50, 98).is_err());
     assert!(with(70, 80, 98).is_err() && with(70, 50, 101).is_err());
     let said = with(98, 50, 70).unwrap_err().to_string();
-    assert!(
-        said.contains("compaction at 98 % must come before calls are blocked at 70 %"),
-        "{said}"
-    );
+    assert!(said.contains("compact (98 %) < block (70 %)"), "{said}");
 }
 
 // spec: WINDOW-23

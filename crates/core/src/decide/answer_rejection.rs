@@ -63,7 +63,7 @@ fn accept_with_doubt(
 /// Rejects a structured answer that does not match its schema. Returns what follows if the answer
 /// may not be given again: a question to a human, or the end of the run.
 pub(super) fn reject_structured_answer(draft: &mut DecisionDraft<'_>) -> Option<NextStep> {
-    let (by, reason) = (RejectionSource::Schema, "the answer does not fit its schema");
+    let (by, reason) = (RejectionSource::Schema, "the answer does not match its schema");
     match guardrail::next_level(draft, by) {
         EscalationLevel::Human if draft.is_human_available() && !must_end_now(draft) => {
             guardrail::record_rejection(draft, by, reason, EscalationLevel::Human);

@@ -41,7 +41,7 @@ pub(super) fn answer_from_journal(draft: &mut DecisionDraft<'_>, id: CallId) {
 }
 
 fn journal_conflict_error(conflict: &JournalConflict) -> ToolError {
-    let hint = "nothing was changed; read it with get_run_journal and decide again";
+    let hint = "nothing was changed; read the journal with get_run_journal and try again";
     ToolError::new("journal_conflict", &conflict.to_string(), hint)
 }
 
@@ -97,14 +97,18 @@ fn start_child_range(
 }
 
 fn no_task_error() -> ToolError {
-    ToolError::new("no_task", "there is no task for a child", "say what each child is to do")
+    ToolError::new(
+        "no_task",
+        "no task for a sub-agent was given",
+        "describe what each sub-agent should do",
+    )
 }
 
 fn too_deep_error(depth: u8) -> ToolError {
     ToolError::new(
         "too_deep",
-        &format!("children may stand {depth} deep and not deeper"),
-        "do the work here",
+        &format!("sub-agents may be nested at most {depth} levels deep"),
+        "do the work yourself",
     )
 }
 
@@ -143,7 +147,11 @@ fn finalize_if_all_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
     let limit = draft.result_char_limit();
     let text = away.combined_text(limit);
     let shown = if away.has_failed() {
-        let error = ToolError::new("child_failed", &text, "do the work here, or ask for less");
+        let error = ToolError::new(
+            "child_failed",
+            &text,
+            "do the work yourself, or delegate a smaller task",
+        );
         CallResult::from_error(OutcomeKind::Failed, &error, limit)
     } else {
         CallResult::from_text(&text, limit)
@@ -161,7 +169,7 @@ pub(super) fn cancel_children(draft: &mut DecisionDraft<'_>, id: CallId) {
 
 /// Returns what is known of child runs that did not return, and what the others returned.
 pub(super) fn abandoned_children_text(away: &PendingChildren, limit_chars: u64) -> String {
-    let missing = format!("{} of its children did not come back in time", away.outstanding_count());
+    let missing = format!("{} of its sub-agents did not return in time", away.outstanding_count());
     if away.replies.iter().all(Option::is_none) {
         return missing;
     }

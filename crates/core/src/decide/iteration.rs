@@ -186,7 +186,7 @@ fn refuse_unpriced_run(draft: &mut DecisionDraft<'_>) -> Option<NextStep> {
     budget::lacks_required_price(draft, &settings.model).then(|| {
         let name = &settings.model.name;
         let said = format!(
-            "price unknown for {name}, so a budget in dollars cannot be kept; give its price in \
+            "price unknown for {name}, so a budget in dollars cannot be enforced; set its price in \
              [models.\"{name}\"] of config.toml, set unpriced = \"free\" in the profile, or use a \
              budget in tokens"
         );

@@ -60,7 +60,7 @@ pub(super) fn on_judge_answered(
             }
         },
         ReviewResult::Failed { why, .. } => {
-            finish_doubted(draft, cause, &format!("the judge did not answer: {why}"))
+            finish_doubted(draft, cause, &format!("the judge model failed: {why}"))
         }
         ReviewResult::Pass { .. } | ReviewResult::Block { .. } | ReviewResult::Stop { .. } => {
             finish_doubted(draft, cause, prompt_texts::UNCLEAR_JUDGE_ANSWER)

@@ -135,7 +135,7 @@ fn open_round(draft: &mut DecisionDraft<'_>, reply: &ModelReply, note: Option<&s
 /// Returns the note for a reply with calls whose ids were already used in it.
 fn repeated_ids_note(names: &[Arc<str>]) -> Arc<str> {
     let names = names.join(", ");
-    Arc::from(format!("calls with an id already used in the same reply were not run: {names}"))
+    Arc::from(format!("tool calls that reused an id of the same reply were not run: {names}"))
 }
 
 fn join_notes(a: Option<&str>, b: Option<&str>) -> Option<Arc<str>> {

@@ -66,7 +66,7 @@ fn ask_about_prompt_change(
             prompt_change::describe_changes(&owner.prompt_fingerprint(), offer)
         }
         (Some(_) | None, _) => {
-            Arc::from("the system prompt or the tools changed since the run began")
+            Arc::from("the system prompt or the tools changed since the run started")
         }
     };
     draft.ask_question(QuestionKind::PromptChanged { changes });

@@ -49,7 +49,7 @@ pub(super) fn authorize_call(draft: &mut DecisionDraft<'_>, id: CallId, lean: Ho
     let limits = draft.limits();
     let Some(place) = draft.calls().iter().position(|call| call.id == id) else { return };
     if place >= usize::from(limits.calls_per_reply) {
-        let reason = format!("one reply may hold {} calls", limits.calls_per_reply);
+        let reason = format!("a reply may contain at most {} tool calls", limits.calls_per_reply);
         return draft.finalize_result(id, CallResult::from_skip(&reason));
     }
     let (Some(call), Some(settings)) = (draft.call(id), draft.settings()) else { return };
@@ -70,7 +70,7 @@ pub(super) fn authorize_call(draft: &mut DecisionDraft<'_>, id: CallId, lean: Ho
         );
     }
     if verdict == (PermissionDecision::Classify {}) && !side_requests::can_be_classified(call) {
-        let by = Arc::from("too long for the classifier");
+        let by = Arc::from("call too long for the classifier");
         verdict = PermissionDecision::ask_or_deny(&call.tool_use.name, by, settings.rules.human);
     }
     let answered_by = call.facts.answered_by;

@@ -53,9 +53,9 @@ pub(super) fn wind_down_reason(draft: &DecisionDraft<'_>) -> Option<&'static str
         return Some("the run was cancelled before this call ran");
     }
     if draft.run().is_some_and(|run| run.reached_time_limit.is_some()) {
-        return Some("the time for the run was up before this call ran");
+        return Some("the time limit was reached before this call ran");
     }
-    draft.is_round_fatal().then_some("another call of the same reply failed for good")
+    draft.is_round_fatal().then_some("another call of the same reply failed fatally")
 }
 
 /// Returns the result of a call that will not continue, or `None` if it must be waited for.
@@ -101,7 +101,8 @@ fn cancelled_children_result(
 }
 
 /// Hint beside the results of child runs that did not finish.
-const CHILDREN_CANCELLED_HINT: &str = "they were told to stop; what they did so far stays done";
+const CHILDREN_CANCELLED_HINT: &str =
+    "the sub-agents were cancelled; what they did so far is not undone";
 
 fn interrupted_result(
     draft: &DecisionDraft<'_>,

@@ -53,7 +53,7 @@ fn gaps_and_doubles_are_named() {
         let shuffled: Vec<&Entry> = order.iter().map(|&place| &log[place]).collect();
         let error = Conversation::replay(shuffled).unwrap_err();
         assert_eq!(error, LogError::SequenceGap { expected, found });
-        assert!(error.to_string().contains("restore it from a copy"), "{error}");
+        assert!(error.to_string().contains("restore it from a backup"), "{error}");
     }
 }
 
@@ -102,7 +102,7 @@ fn malformed_lines_are_named() {
     for line in rows {
         let error = Entry::parse(7, &line).unwrap_err();
         assert!(matches!(error, LogError::Malformed { at: 7, .. }), "{line}: {error}");
-        assert!(error.to_string().contains("restore the log from a copy"), "{error}");
+        assert!(error.to_string().contains("restore the log from a backup"), "{error}");
     }
 }
 

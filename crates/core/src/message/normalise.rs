@@ -39,14 +39,16 @@ pub enum Error {
     #[error("the history is not a JSON array; give it as one JSON array of messages")]
     NotAnArray,
     /// The JSON is nested too deeply.
-    #[error("the history is nested more than {limit} levels deep; flatten or drop what is so deep")]
+    #[error(
+        "the history is nested more than {limit} levels deep; flatten or remove the deepest parts"
+    )]
     TooDeep {
         /// The limit.
         limit: usize,
     },
     /// The history is too large.
     #[error(
-        "the history has {bytes} bytes, more than {limit}; import it in parts, the newest last"
+        "the history has {bytes} bytes, more than the limit of {limit}; import it in parts, the newest last"
     )]
     TooLarge {
         /// Size of the history.

@@ -16,44 +16,45 @@ pub const REFUSAL: &str = "I can't help with that request.";
 pub const EMPTY_ANSWER: &str = "The model ended its turn without a text answer.";
 
 /// Sent after output that continued with a turn that is not the model's.
-pub const REPROMPT: &str = "previous response went on to write the user's turn and was discarded; answer again, and stop \
-     at the end of your own turn";
+pub const REPROMPT: &str = "previous response continued into the user's turn and was discarded; answer again \
+     and stop at the end of your own turn";
 
 /// Inserted before an imported history that starts with a reply.
-pub const BEGINS_WITH_REPLY: &str = "[the conversation begins with a reply]";
+pub const BEGINS_WITH_REPLY: &str = "[the conversation starts with a reply]";
 
 /// Result of a call whose approval question expired.
-pub const NOT_APPROVED_IN_TIME: &str = "nobody approved the call in time; it was not run";
+pub const NOT_APPROVED_IN_TIME: &str = "the call was not approved in time; it was not run";
 
 /// Hint of loop detection (level 1).
-pub const LOOP_NUDGE: &str = "the last calls were much the same and brought nothing new; try a different approach or a different \
-     tool";
+pub const LOOP_NUDGE: &str = "the last calls were nearly identical and returned nothing new; try a different \
+     approach or a different tool";
 
 /// Directive of loop detection (level 2).
-pub const LOOP_DIRECTIVE: &str = "stop repeating these calls: they have brought nothing new several times; do something else, look \
-     the problem up, or say what is missing";
+pub const LOOP_DIRECTIVE: &str = "stop repeating these calls: they returned nothing new several times; do \
+     something else, look the problem up, or say what is missing";
 
 /// Sent to a model that is stuck in a loop, or whose context is full: it must ask the user.
 #[must_use]
 pub fn force_question(tool: &str, question: &str) -> String {
     format!(
-        "call {tool} now and ask the person how to go on; say what you tried and what is in your way. In short: {question}"
+        "call {tool} now and ask the user how to continue; say what you tried and what blocks you. In short: \
+         {question}"
     )
 }
 
 /// Why an answer is suspect: the model was required to ask the user and gave an answer.
 pub const ANSWERED_INSTEAD_OF_ASKING: &str =
-    "the model went in circles, and answered when it was made to ask a person";
+    "the model was stuck in a loop and answered instead of asking the user";
 
 /// Sent to a model that was required to ask the user and did not.
 pub const QUESTION_ASKED_FOR_MODEL: &str =
-    "you were to ask a person how to go on and did not; they were asked for you";
+    "you should have asked the user how to continue and did not; the question was asked for you";
 
 /// Sent when a guardrail rejects an answer again (level 2).
 #[must_use]
 pub fn repeat_rejection(reason: &str) -> String {
     format!(
-        "{reason}\nThis is not the first time; if you cannot do it, say what keeps you from it."
+        "{reason}\nThis was already rejected before; if you cannot fix it, say what prevents you."
     )
 }
 
@@ -109,35 +110,35 @@ pub const CONTEXT_QUESTION: &str = "I've made progress but I'm losing context fa
 
 /// Heading of a summary.
 pub const SUMMARY_HEADING: &str =
-    "[summary of the earlier conversation, which was left out to make room]";
+    "[summary of the earlier conversation, which was removed by compaction]";
 
 /// Heading of a summary after a deep prune.
 pub const DEEP_PRUNE_HEADING: &str =
-    "[deep pruned: summary of the earlier conversation, which was left out to make room]";
+    "[deep prune: summary of the earlier conversation, which was removed by compaction]";
 
 /// Inserted between the journal and a reply.
-pub const CONVERSATION_CONTINUES: &str = "[the conversation goes on]";
+pub const CONVERSATION_CONTINUES: &str = "[the conversation continues]";
 
 /// The model's reply when the journal is shown.
-pub const JOURNAL_READ: &str = "I have read the run journal and go on from it.";
+pub const JOURNAL_READ: &str = "I have read the run journal and continue from it.";
 
 /// Sent before the last turn of a run that reached its soft time limit.
-pub const WRAP_UP: &str = "the time for this task is up; do not call tools; sum up what you did, what you found, and what is \
-     left to do";
+pub const WRAP_UP: &str = "the time limit of this task is reached; do not call tools; summarise what you did, \
+     what you found, and what is left to do";
 
 /// The result of a run that reached its time limit and whose model did not wrap up.
-pub const NO_WRAP_UP: &str = "The time for this task was up before there was an answer.";
+pub const NO_WRAP_UP: &str = "The time limit was reached before there was an answer.";
 
 /// Sent after an answer was given as text although a schema is required.
 #[must_use]
 pub fn use_output_tool(tool: &str) -> String {
-    format!("give the answer by calling {tool} with arguments that fit its schema")
+    format!("give your answer by calling {tool} with arguments that match its schema")
 }
 
 /// Added to the system prompt in plan mode.
-pub const PLAN_MODE: &str = "Plan mode is on: change nothing yet. Look around with tools that only read, work out a plan, and \
-     then call ExitPlanMode with the plan in Markdown. A person approves it or says what to change; do not begin the work \
-     before that.";
+pub const PLAN_MODE: &str = "Plan mode is on: change nothing yet. Explore with read-only tools, work out a \
+     plan, and then call ExitPlanMode with the plan in Markdown. The user approves it or asks for changes; do \
+     not start working before that.";
 
 /// Added to the system prompt in plan mode where the plan cannot be presented by a call, or no tool
 /// runs at all.
@@ -148,34 +149,36 @@ pub const PLAN_MODE_WITHOUT_TOOL: &str =
 pub const EXIT_PLAN_MODE: &str = "ExitPlanMode";
 
 /// Result of a plan that was presented outside of plan mode.
-pub const PLAN_MODE_IS_OFF: &str = "plan mode is not on; go on with the work";
+pub const PLAN_MODE_IS_OFF: &str = "plan mode is off; continue with the work";
 
 /// Result of a plan when no human is available to approve it.
 pub const NO_PLAN_APPROVER: &str =
     "no one is available to approve the plan; give the plan as your answer and change nothing";
 
 /// Result of a plan that was approved.
-pub const PLAN_APPROVED: &str = "the person approved the plan; plan mode is off, begin the work";
+pub const PLAN_APPROVED: &str = "the plan was approved; plan mode is off, start working";
 
 /// Result of a plan that was approved together with file edits.
-pub const PLAN_APPROVED_WITH_EDITS: &str = "the person approved the plan, and edits of files need no approval; plan mode is off, begin the \
-     work";
+pub const PLAN_APPROVED_WITH_EDITS: &str = "the plan was approved and file edits need no further approval; \
+     plan mode is off, start working";
 
 /// Result of a plan that a human wants changed.
 #[must_use]
 pub fn plan_rejected(reason: &str) -> String {
-    format!("the person did not approve the plan: {reason}; plan mode is still on, change the plan")
+    format!("the plan was not approved: {reason}; plan mode is still on, revise the plan")
 }
 
 /// System prompt of the summariser.
-pub const SUMMARISER_PROMPT: &str = "You keep the memory of a long piece of work. Sum up the conversation below for the one who goes on \
-     with it: the task and its rules, what was done and found, decisions and their reasons, names, paths and numbers that \
+pub const SUMMARISER_PROMPT: &str = "You maintain the memory of a long task. Summarise the conversation below \
+     for the agent that continues it: the task and its rules, what was done and found, decisions and their \
+     reasons, names, paths and numbers that \
      matter, what failed, and what comes next. Be brief and exact; leave out what no longer matters. Answer with the summary \
      alone.";
 
 /// Heading of the user's instructions in the summariser's prompt.
-pub const STANDING_INSTRUCTIONS: &str = "The instructions of the user and the project follow. They stay in the conversation, so do not repeat \
-     them; but where they say what a summary or a compaction is to keep or to leave out, do as they say:";
+pub const STANDING_INSTRUCTIONS: &str = "The instructions of the user and the project follow. They remain in \
+     the conversation, so do not repeat them; but follow what they say about what a summary or compaction \
+     should keep or omit:";
 
 /// System prompt of the classifier.
 pub const CLASSIFIER_PROMPT: &str = "You decide whether a tool call of an agent may run without asking its user. Allow what the user's \
@@ -192,25 +195,25 @@ pub const JUDGE_PROMPT: &str = "You judge whether the answer of an agent counts 
 pub const JUDGE_GAVE_NO_REASON: &str = "the judge gave no reason";
 
 /// Why an answer is suspect: the judge answered neither yes nor no.
-pub const UNCLEAR_JUDGE_ANSWER: &str = "the judge said neither yes nor no";
+pub const UNCLEAR_JUDGE_ANSWER: &str = "the judge answered neither yes nor no";
 
 /// Why an answer is suspect: the run ended before the judge answered.
-pub const NOT_JUDGED: &str = "the run ended before the judge had answered";
+pub const NOT_JUDGED: &str = "the run ended before the judge answered";
 
 /// Why an answer is suspect: the budget does not cover the judge.
-pub const JUDGE_NOT_AFFORDABLE: &str = "the budget did not pay for the judge";
+pub const JUDGE_NOT_AFFORDABLE: &str = "the remaining budget does not cover the judge model";
 
 /// Replaces old messages that were removed.
 #[must_use]
 pub fn omitted_segments(segments: usize) -> String {
     match segments {
-        1 => "[1 earlier part of this conversation was left out to make room]".to_owned(),
-        _ => format!("[{segments} earlier parts of this conversation were left out to make room]"),
+        1 => "[1 earlier part of this conversation was removed by compaction]".to_owned(),
+        _ => format!("[{segments} earlier parts of this conversation were removed by compaction]"),
     }
 }
 
 /// Tells the model of a parent why a child run did not accept its task.
 #[must_use]
 pub fn rejected_task(reason: &CommandRejection) -> String {
-    format!("the child did not accept the task ({})", reason.as_str())
+    format!("the sub-agent did not accept the task ({})", reason.as_str())
 }

@@ -17,7 +17,7 @@ pub struct RawJson(Arc<RawValue>);
 
 /// The text is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not valid JSON: {reason}; send one JSON value")]
+#[error("invalid JSON: {reason}; send one JSON value")]
 pub struct InvalidJson {
     reason: String,
 }

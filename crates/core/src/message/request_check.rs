@@ -53,7 +53,7 @@ pub enum RequestViolation {
     #[error("message {0} ends in thinking")]
     EndsInThought(usize),
     /// A call in a user message, or a result in an assistant message.
-    #[error("message {0} has a block of the other side")]
+    #[error("message {0} contains a block that only the other role may send")]
     WrongSide(usize),
 }
 

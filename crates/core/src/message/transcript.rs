@@ -64,7 +64,9 @@ pub enum SegmentKind {
 
 /// A round is invalid: the results do not match the calls.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{calls} calls but {results} matching results; answer every call once, in call order")]
+#[error(
+    "{calls} tool calls but {results} matching results; every call needs exactly one result, in call order"
+)]
 pub struct UnpairedCalls {
     calls: usize,
     results: usize,

@@ -28,8 +28,8 @@ pub enum PermissionMode {
 /// A mode that may not be used here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "bypassPermissions is refused for root: every command would run with all rights; run as another \
-     user, or say with IS_SANDBOX=1 that this is a sandbox"
+    "bypassPermissions is not allowed for root, because every command would run with full privileges; \
+     run as another user, or set IS_SANDBOX=1 in a sandbox"
 )]
 pub struct BypassRefusedForRoot;
 

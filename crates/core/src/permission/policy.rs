@@ -117,7 +117,7 @@ impl Permissions {
                     (_, DefaultDecision::Allow) => PermissionDecision::Allow { by: by_default() },
                     (_, DefaultDecision::Deny) => PermissionDecision::Deny {
                         by: DenialSource::NoRule,
-                        reason: Arc::from(format!("no rule allows {}", asked.tool)),
+                        reason: Arc::from(format!("no permission rule allows {}", asked.tool)),
                     },
                 }
             }
@@ -153,7 +153,7 @@ impl Permissions {
         if is_partly_parsed(asked.subject) {
             return deny_because(
                 DenialSource::Protected,
-                "the command is too large to be looked through; split it into smaller ones",
+                "the command is too large to check; split it into smaller commands",
             );
         }
         self.find_matching_rule(&self.ask, asked).map(RuleDecision::Ask)
@@ -165,13 +165,15 @@ impl Permissions {
         let CallSubject::Shell(shell) = asked.subject else { return None };
         let reason = match () {
             () if reads_protected(shell) => "it may change what decides which programs run",
-            () if self.may_be_restricted(shell, asked) => "it may use what a rule holds back",
+            () if self.may_be_restricted(shell, asked) => {
+                "it may use something that a rule restricts"
+            }
             () => return None,
         };
         Some(match self.mode {
             PermissionMode::DontAsk => RuleDecision::Deny(
                 DenialSource::Protected,
-                Arc::from(format!("{reason}, and nobody is asked")),
+                Arc::from(format!("{reason}, and the mode dontAsk asks no one")),
             ),
             PermissionMode::Default
             | PermissionMode::AcceptEdits
@@ -196,10 +198,10 @@ impl Permissions {
     fn check_mode(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
         match self.mode {
             PermissionMode::PlanNone => {
-                deny_because(DenialSource::Mode, "the mode is plan:none; no tool runs")
+                deny_because(DenialSource::Mode, "permission mode plan:none: no tool may run")
             }
             PermissionMode::Plan if !is_read_only_call(asked) => {
-                deny_because(DenialSource::Mode, "the mode is plan; nothing is changed")
+                deny_because(DenialSource::Mode, "permission mode plan: nothing may be changed")
             }
             PermissionMode::AcceptEdits if is_workspace_edit(asked.subject) => {
                 allow_because("acceptEdits")
@@ -231,7 +233,7 @@ impl Permissions {
         };
         let covered = |used: &PathUse| self.allow_rules(asked).any(|rule| covers(rule, used));
         let all = !paths.is_empty() && paths.iter().all(covered);
-        all.then(|| RuleDecision::Allow(Arc::from("allow rules cover every path")))
+        all.then(|| RuleDecision::Allow(Arc::from("every path is covered by an allow rule")))
     }
 
     fn allow_shell(
@@ -255,7 +257,9 @@ impl Permissions {
                 || self.is_harmless_command(command, shell)
         };
         let all = shell.commands.iter().all(covered);
-        all.then(|| RuleDecision::Allow(Arc::from("every part of the command is allowed")))
+        all.then(|| {
+            RuleDecision::Allow(Arc::from("every part of the command is covered by an allow rule"))
+        })
     }
 
     /// Returns an allow rule without a specifier: it allows every command.
@@ -311,8 +315,10 @@ impl Permissions {
     fn undecided_by_mode(&self, asked: PermissionQuery<'_>) -> RuleDecision {
         match self.mode {
             PermissionMode::DontAsk => {
-                let reason =
-                    format!("no rule allows this call of {} and nobody is asked", asked.tool);
+                let reason = format!(
+                    "no permission rule allows this call of {}, and the mode dontAsk asks no one",
+                    asked.tool
+                );
                 RuleDecision::Deny(DenialSource::NoRule, Arc::from(reason))
             }
             PermissionMode::Default
@@ -345,7 +351,8 @@ fn check_read_only(asked: PermissionQuery<'_>) -> Option<RuleDecision> {
         // A request to a host sends it information, and commands have been decided by now.
         CallSubject::Domain(_) | CallSubject::Shell(_) => false,
     };
-    (is_inside && is_read_only_call(asked)).then(|| RuleDecision::Allow(Arc::from("it only looks")))
+    (is_inside && is_read_only_call(asked))
+        .then(|| RuleDecision::Allow(Arc::from("read-only call")))
 }
 
 /// Returns whether the call is read-only. A command is decided by its parts, whatever the tool

@@ -42,7 +42,7 @@ impl PermissionRule {
             return Err(bad("it is too long"));
         }
         if trimmed.chars().any(char::is_control) {
-            return Err(bad("it holds a control character"));
+            return Err(bad("it contains a control character"));
         }
         let (tool, specifier) = split_rule(trimmed).map_err(bad)?;
         let scope = match specifier {
@@ -176,12 +176,12 @@ fn split_rule(text: &str) -> Result<(&str, Option<&str>), &'static str> {
     let (tool, specifier) = match text.split_once('(') {
         None => (text, None),
         Some((tool, rest)) => {
-            let inside = rest.strip_suffix(')').ok_or("the bracket is not closed")?;
+            let inside = rest.strip_suffix(')').ok_or("the closing bracket is missing")?;
             (tool, Some(inside))
         }
     };
     if tool.is_empty() || !tool.chars().all(is_name_char) {
-        return Err("it does not begin with a tool's name");
+        return Err("it does not start with a tool name");
     }
     Ok((tool, specifier))
 }

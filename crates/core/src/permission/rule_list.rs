@@ -30,8 +30,8 @@ impl<'de> Visitor<'de> for RuleListVisitor {
         while let Some(rule) = from.next_element()? {
             if rules.len() == MAX_RULES {
                 let problem = format!(
-                    "there are more than {MAX_RULES} permission rules in one list; write fewer that \
-                     cover more, such as `Bash(npm:*)`"
+                    "more than {MAX_RULES} permission rules in one list; use \
+                     fewer, broader rules such as `Bash(npm:*)`"
                 );
                 return Err(A::Error::custom(problem));
             }

@@ -20,30 +20,30 @@ fn a_rule_is_kept_as_it_was_written() {
 fn a_rule_that_cannot_be_read_says_why_in_one_sentence() {
     let long = "x".repeat(MAX_RULE_CHARS + 1);
     let rows = [
-        ("", "it does not begin with a tool's name"),
-        ("(npm)", "it does not begin with a tool's name"),
-        ("Ba sh", "it does not begin with a tool's name"),
-        ("Bash(npm", "the bracket is not closed"),
-        ("Bash(npm) x", "the bracket is not closed"),
-        ("Bash()", "the bracket is empty"),
-        ("Bash( )", "the bracket is empty"),
-        ("Bash(:*)", "there is no command before `:*`"),
-        ("Bash(a\u{0}b)", "it holds a control character"),
-        ("mcp__a(b)", "rules for MCP tools take no bracket"),
-        ("WebFetch(example.com)", "a host is written as `domain:` and its name"),
+        ("", "it does not start with a tool name"),
+        ("(npm)", "it does not start with a tool name"),
+        ("Ba sh", "it does not start with a tool name"),
+        ("Bash(npm", "the closing bracket is missing"),
+        ("Bash(npm) x", "the closing bracket is missing"),
+        ("Bash()", "the brackets are empty"),
+        ("Bash( )", "the brackets are empty"),
+        ("Bash(:*)", "no command before `:*`"),
+        ("Bash(a\u{0}b)", "it contains a control character"),
+        ("mcp__a(b)", "rules for MCP tools take no specifier in brackets"),
+        ("WebFetch(example.com)", "write a host as `domain:` followed by its name"),
         (
             "WebFetch(domain:)",
-            "a host is a name such as `example.com` or `*.example.com` and nothing else",
+            "a host must be a plain name such as `example.com` or `*.example.com`",
         ),
         (
             "WebFetch(domain:https://a.b)",
-            "a host is a name such as `example.com` or `*.example.com` and nothing else",
+            "a host must be a plain name such as `example.com` or `*.example.com`",
         ),
         (
             "WebFetch(domain:a*.b)",
-            "a host is a name such as `example.com` or `*.example.com` and nothing else",
+            "a host must be a plain name such as `example.com` or `*.example.com`",
         ),
-        ("Read(../x)", "a path with `..` in it names another place than it seems to"),
+        ("Read(../x)", "a path must not contain `..`"),
         (long.as_str(), "it is too long"),
     ];
     for (text, problem) in rows {

@@ -62,11 +62,13 @@ impl RuleScope {
     /// Parses the specifier in brackets.
     pub(super) fn parse(tool: &str, specifier: &str) -> Result<Self, &'static str> {
         match (tool, specifier) {
-            (_, "") => Err("the bracket is empty"),
+            (_, "") => Err("the brackets are empty"),
             (_, "*") => Ok(Self::Every),
             ("Bash", _) => parse_command_scope(specifier),
             ("WebFetch", _) => parse_domain_scope(specifier),
-            _ if tool.starts_with("mcp__") => Err("rules for MCP tools take no bracket"),
+            _ if tool.starts_with("mcp__") => {
+                Err("rules for MCP tools take no specifier in brackets")
+            }
             _ => parse_path_scope(specifier),
         }
     }
@@ -138,7 +140,7 @@ fn parse_command_scope(specifier: &str) -> Result<RuleScope, &'static str> {
     };
     let mut words: Vec<Arc<str>> = text.split_whitespace().map(Arc::from).collect();
     if words.is_empty() {
-        return Err("there is no command before `:*`");
+        return Err("no command before `:*`");
     }
     if more {
         words.push(Arc::from("*"));
@@ -155,14 +157,15 @@ fn ends_with_star(specifier: &str) -> bool {
 }
 
 fn parse_domain_scope(specifier: &str) -> Result<RuleScope, &'static str> {
-    let named =
-        specifier.strip_prefix("domain:").ok_or("a host is written as `domain:` and its name")?;
+    let named = specifier
+        .strip_prefix("domain:")
+        .ok_or("write a host as `domain:` followed by its name")?;
     let domain = named.trim().trim_end_matches('.').to_lowercase();
     let name = domain.strip_prefix("*.").unwrap_or(&domain);
     match name {
         "*" => Ok(RuleScope::Every),
         _ if is_plain_host(name) => Ok(RuleScope::Domain(Arc::from(domain))),
-        _ => Err("a host is a name such as `example.com` or `*.example.com` and nothing else"),
+        _ => Err("a host must be a plain name such as `example.com` or `*.example.com`"),
     }
 }
 
@@ -174,7 +177,7 @@ fn parse_path_scope(specifier: &str) -> Result<RuleScope, &'static str> {
     };
     let mut parts: Vec<Arc<str>> = glob::path_parts(rest).map(Arc::from).collect();
     if parts.iter().any(|part| &**part == "..") {
-        return Err("a path with `..` in it names another place than it seems to");
+        return Err("a path must not contain `..`");
     }
     // As in a .gitignore: a name without a folder matches in every folder.
     if from == PatternBase::RulesFolder && !specifier.trim_end_matches('/').contains('/') {

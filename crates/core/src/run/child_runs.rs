@@ -169,8 +169,8 @@ impl PendingChildren {
             Some(ChildReply { text, ending: ChildOutcome::Failed }) => {
                 format!("failed: {}", truncate::truncate_text(text, share))
             }
-            None if nth < self.started => String::from("did not come back"),
-            None => String::from("was not begun"),
+            None if nth < self.started => String::from("did not return"),
+            None => String::from("was not started"),
         };
         match self.replies.as_slice() {
             [one] => said(0, one),

@@ -21,7 +21,7 @@ fn who_is_out_is_at_work_or_waits() {
     assert!(!away.is_complete(), "the third waits for room");
     away.cancellation = ChildCancellation::Requested;
     assert!(away.is_complete());
-    assert_eq!(away.combined_text(100), "[1] a\n\n[2] failed: b\n\n[3] was not begun");
+    assert_eq!(away.combined_text(100), "[1] a\n\n[2] failed: b\n\n[3] was not started");
 }
 
 #[test]

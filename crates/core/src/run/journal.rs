@@ -192,7 +192,7 @@ impl JournalRequest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JournalConflict {
     /// The target was written after the version that was read.
-    #[error("{what} was changed in version {changed}, after version {read} which was read")]
+    #[error("{what} was changed in version {changed}, after version {read} was read")]
     Changed {
         /// The target of the change.
         what: String,

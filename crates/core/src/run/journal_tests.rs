@@ -166,7 +166,7 @@ fn only_what_was_written_since_is_a_conflict() {
     assert_eq!(journal.check_version(read, &resolve), Ok(()));
     journal.apply(&JournalChange::Edit { entry: 8, text: Arc::from("the rope is thin") });
     let conflict = journal.check_version(read, &resolve).unwrap_err().to_string();
-    assert_eq!(conflict, "entry #8 was changed in version 13, after version 12 which was read");
+    assert_eq!(conflict, "entry #8 was changed in version 13, after version 12 was read");
     assert_eq!(journal.check_version(read + 1, &resolve), Ok(()));
     // Other entries and fields were not touched.
     assert_eq!(journal.check_version(read, &[JournalChange::Remove { entry: 9 }]), Ok(()));
@@ -179,7 +179,7 @@ fn only_what_was_written_since_is_a_conflict() {
     );
     let early =
         journal.check_version(1, &[set(JournalField::CurrentState, "x")]).unwrap_err().to_string();
-    assert_eq!(early, "Current state was changed in version 2, after version 1 which was read");
+    assert_eq!(early, "Current state was changed in version 2, after version 1 was read");
     let late = journal.check_version(99, &[]).unwrap_err().to_string();
     assert_eq!(late, "there is no version 99; the journal is at version 13");
 }

@@ -66,11 +66,11 @@ pub(crate) fn describe_changes(old: &PromptFingerprint, new: &PromptFingerprint)
         of(&new.tools, &|tool| hash_in(old, &tool.name).is_some_and(|hash| hash != tool.hash));
     let mut said = Vec::new();
     if old.folder != new.folder && !old.folder.is_empty() && !new.folder.is_empty() {
-        said.push(format!("the folder ({} is now {})", old.folder, new.folder));
+        said.push(format!("folder changed from {} to {}", old.folder, new.folder));
     }
     if old.system != new.system {
         said.push(format!(
-            "the system prompt ({} is now {})",
+            "system prompt changed ({} to {})",
             short_hash(&old.system),
             short_hash(&new.system)
         ));
@@ -79,9 +79,9 @@ pub(crate) fn describe_changes(old: &PromptFingerprint, new: &PromptFingerprint)
         said.extend(list_tools(&names, how));
     }
     if said.is_empty() {
-        said.push("the order of the tools".to_owned());
+        said.push("order of the tools changed".to_owned());
     }
-    Arc::from(format!("since the run began something is different: {}", said.join("; ")))
+    Arc::from(format!("changed since the run started: {}", said.join("; ")))
 }
 
 /// Names the first of several tools, and counts the others.

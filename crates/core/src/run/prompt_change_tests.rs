@@ -28,8 +28,7 @@ fn every_kind_of_change_is_named() {
     assert_eq!(
         &*said,
         format!(
-            "since the run began something is different: the system prompt ({before} is now \
-             {after}); changed tools: write; missing tools: bash; new tools: fetch"
+            "changed since the run started: system prompt changed ({before} to {after}); changed tools: write; missing tools: bash; new tools: fetch"
         )
     );
 }
@@ -39,14 +38,11 @@ fn one_change_alone_is_all_that_is_said() {
     let two = settings("s", &[("a", "x"), ("b", "x")]);
     let said = |system: &str, tools: &[(&str, &str)]| {
         describe_changes(&two.prompt_fingerprint(), &settings(system, tools).prompt_fingerprint())
-            .replace("since the run began ", "")
+            .replace("changed since the run started: ", "")
     };
-    assert_eq!(said("s", &[("a", "x")]), "something is different: missing tools: b");
-    assert_eq!(said("s", &[("a", "x"), ("b", "y")]), "something is different: changed tools: b");
-    assert_eq!(
-        said("s", &[("b", "x"), ("a", "x")]),
-        "something is different: the order of the tools"
-    );
+    assert_eq!(said("s", &[("a", "x")]), "missing tools: b");
+    assert_eq!(said("s", &[("a", "x"), ("b", "y")]), "changed tools: b");
+    assert_eq!(said("s", &[("b", "x"), ("a", "x")]), "order of the tools changed");
     assert!(!said("t", &[("a", "x"), ("b", "x")]).contains("tools"));
 }
 

@@ -148,7 +148,7 @@ impl Conversation {
     fn user_messages_text(&self) -> String {
         let said = self.transcript.segments().iter().filter(|s| s.kind == SegmentKind::Prompt);
         let said = render::render_history(said, CLASSIFIER_CONTEXT_CHARS);
-        format!("What the user said:\n{said}")
+        format!("User messages:\n{said}")
     }
 }
 
@@ -157,7 +157,7 @@ fn describe_call(call: &Call) -> String {
         "" => String::new(),
         folder => format!(" in the folder {folder:?}"),
     };
-    format!("The call: {} with {}{folder}", call.tool_use.name, call.tool_use.input.text())
+    format!("Tool call: {} with {}{folder}", call.tool_use.name, call.tool_use.input.text())
 }
 
 fn side_request(
@@ -196,11 +196,13 @@ pub fn parse_classification(answer: &str) -> Classification {
     let word = answer.trim().trim_end_matches('.').to_lowercase();
     match word.as_str() {
         "allow" => Classification::Allow {},
-        "deny" => Classification::Deny { reason: Arc::from("a classifier found it too dangerous") },
-        "ask" => Classification::Unsure { why: Arc::from("the classifier wants a human to look") },
-        _ => {
-            Classification::Unsure { why: Arc::from("the classifier did not answer with one word") }
+        "deny" => {
+            Classification::Deny { reason: Arc::from("the classifier found it too dangerous") }
         }
+        "ask" => {
+            Classification::Unsure { why: Arc::from("the classifier asks for human approval") }
+        }
+        _ => Classification::Unsure { why: Arc::from("the classifier gave no clear answer") },
     }
 }
 

@@ -123,7 +123,7 @@ pub struct Temperature(u16);
 
 /// A temperature that no provider accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a temperature must be between 0 and 2, such as 0.7")]
+#[error("temperature must be between 0 and 2, such as 0.7")]
 pub struct InvalidTemperature;
 
 impl Temperature {

@@ -64,8 +64,8 @@ fn a_call_that_repeats_an_id_is_left_out_and_said() {
         .shows([
             "user: hi",
             "assistant: <write t1> | <read t2>",
-            "user: <t1 ok: A> | <t2 ok: C> | calls with an id already used in the same reply were \
-             not run: write",
+            "user: <t1 ok: A> | <t2 ok: C> | tool calls that reused an id of the same \
+             reply were not run: write",
         ]);
 }
 
@@ -103,8 +103,7 @@ fn a_fatal_error_answers_every_id_and_then_ends() {
         .ends(StopCause::ToolFatal)
         .saying("")
         .shows_last(
-            "user: <t1 disk_gone: the disk is gone> | <t2 skipped: another call of the same reply \
-             failed for good> | <t3 skipped: another call of the same reply failed for good>",
+            "user: <t1 disk_gone: the disk is gone> | <t2 skipped: another call of the same reply failed fatally> | <t3 skipped: another call of the same reply failed fatally>",
         )
         .prompt("go on then")
         .reply(text("fine"))
@@ -216,7 +215,7 @@ fn too_many_calls_in_one_reply_are_answered_as_skipped() {
     lane.reply(calls([call("t1", "read", "/a"), call("t2", "read", "/b")]))
         .calls_are("running finished")
         .returns(0, "A")
-        .shows_last("user: <t1 ok: A> | <t2 skipped: one reply may hold 1 calls>");
+        .shows_last("user: <t1 ok: A> | <t2 skipped: a reply may contain at most 1 tool calls>");
 }
 
 #[test]

@@ -112,7 +112,8 @@ fn long_answers_have_their_share_of_the_result() {
 #[test]
 fn children_of_children_have_an_end() {
     let deep = Lane::with(|settings| settings.depth = 2).prompt("go");
-    deep.reply(calls([call("t1", "spawn", "a")])).tells("too_deep: children may stand 2 deep");
+    deep.reply(calls([call("t1", "spawn", "a")]))
+        .tells("too_deep: sub-agents may be nested at most 2 levels deep");
     spawned("").tells("no_task");
 }
 
@@ -208,10 +209,10 @@ fn a_cancel_recalls_children_and_waits_for_them() {
         .wake()
         .records("result_finalized round_closed run_finished")
         .ends(StopCause::UserCancel);
-    given_up.tells("2 of its children did not come back in time");
+    given_up.tells("2 of its sub-agents did not return in time");
     // What the other children returned is reported.
     let half = spawned("a b").cancel().child_returns(0, 0, "half").wake();
-    half.tells("1 of its children did not come back in time\n\n[1] half\n\n[2] did not come back");
+    half.tells("1 of its sub-agents did not return in time\n\n[1] half\n\n[2] did not return");
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn children_that_wait_for_room_are_not_sent_out_by_a_cancelled_run() {
     let lane = lane.so(|lane| assert_eq!(sent(lane), []));
     // Tasks that were never started are not waited for.
     let lane = lane.child_returns(0, 1, "B").child_returns(0, 2, "C").child_returns(0, 3, "D");
-    lane.ends(StopCause::UserCancel).tells("[4] D\n\n[5] was not begun\n\n[6] was not begun");
+    lane.ends(StopCause::UserCancel).tells("[4] D\n\n[5] was not started\n\n[6] was not started");
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn a_hook_may_let_run_what_no_rule_holds_back_and_nothing_else() {
     let open = open.prompt("hi").reply(calls([call("t1", "deploy", "x")]));
     open.clone().hook(0, HookDecision::Allow {}).calls_are("running");
     open.clone().hook(0, change("deploy", HookPreference::Allow)).calls_are("running");
-    open.hook(0, HookDecision::Pass {}).tells("no rule allows deploy");
+    open.hook(0, HookDecision::Pass {}).tells("no permission rule allows deploy");
     let absent = Lane::with(|settings| {
         settings.hooks.before_tool = HookPresence::Present;
         settings.rules.human = HumanAvailability::Absent;

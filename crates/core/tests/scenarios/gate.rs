@@ -101,7 +101,7 @@ fn a_gate_hints_then_insists_then_asks_a_person() {
         .prompt("go")
         .reply(text("one"))
         .reply(text("two"))
-        .tells("This is not the first time;")
+        .tells("This was already rejected before;")
         .reply(text("three"))
         .records("model_replied reply_kept answer_rejected note_added question_asked")
         .asks("My answer was rejected 3 times: the work is not complete: write must succeed at least 3 times (so far never)")
@@ -202,7 +202,7 @@ fn a_hook_and_the_checklist_share_the_limit() {
         .consults("answer")
         .review_returned(block("there is no test"))
         .records("review_completed answer_rejected note_added model_call_started")
-        .tells("there is no test\nThis is not the first time;")
+        .tells("there is no test\nThis was already rejected before;")
         .reply(text("three"))
         .review_returned(block("still none"))
         .records("review_completed answer_marked_suspect run_finished")
@@ -313,8 +313,9 @@ fn an_answer_in_words_is_asked_for_by_call() {
     let lane = alone(structured).prompt("go").reply(text("it is 42"));
     let lane =
         lane.records("model_replied reply_kept answer_rejected note_added model_call_started");
-    let lane = lane
-        .shows_last("user: give the answer by calling answer with arguments that fit its schema");
+    let lane = lane.shows_last(
+        "user: give your answer by calling answer with arguments that match its schema",
+    );
     lane.so(|lane| {
         assert_eq!(
             lane.run().pending_model_call().unwrap().choice,

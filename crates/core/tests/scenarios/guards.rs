@@ -218,7 +218,7 @@ fn asking() -> Lane {
 fn at_level_three_the_model_is_made_to_ask_a_person() {
     let due = circles(asking().prompt("go"), 5)
         .records("call_returned result_finalized round_closed loop_detection_updated note_added question_required model_call_started")
-        .tells("call ask_human now and ask the person how to go on")
+        .tells("call ask_human now and ask the user how to continue")
         .so(|lane| assert_eq!(choice(lane), ToolChoice::Tool(Arc::from("ask_human"))));
     due.reply(calls([call("q", "ask_human", "which file?")]))
         .records("model_replied round_opened permission_decided question_asked")
@@ -250,7 +250,13 @@ fn a_model_that_does_not_ask_is_not_asked_again() {
         .ends(StopCause::EndTurn)
         .saying("it is 42")
         .so(|lane| {
-            assert!(lane.ended().suspect_reason.as_ref().unwrap().contains("made to ask a person"));
+            assert!(
+                lane.ended()
+                    .suspect_reason
+                    .as_ref()
+                    .unwrap()
+                    .contains("instead of asking the user")
+            );
         });
     let lane = answered.answer(HumanAnswer::Text { text: Arc::from("no: look in /b") });
     lane.reply(text("it is 43")).ends(StopCause::EndTurn).saying("it is 43");

@@ -46,7 +46,7 @@ fn a_change_to_what_was_written_since_is_refused_whole() {
     let lane = note(Lane::new().prompt("go"), "blockers+ the rope is short");
     let lane = note(lane, "edit 1@1 the rope is thin").tells("the journal is at version 2");
     let lane = note(lane, "resolve 1@1");
-    let lane = lane.tells("entry #1 was changed in version 2, after version 1 which was read");
+    let lane = lane.tells("entry #1 was changed in version 2, after version 1 was read");
     let lane = lane.so(|lane| {
         assert_eq!(lane.live.journal.version(), 2);
         assert_eq!(lane.live.journal.open_entries(JournalList::Blockers).count(), 1);
@@ -96,7 +96,7 @@ fn the_whole_journal_is_shown_as_a_pair_when_a_run_starts_and_it_changed() {
         let shown = messages(&lane.live);
         let [.., journal, read, prompt] = shown.as_slice() else { panic!("{shown:?}") };
         assert!(journal.starts_with("user: # Run journal"), "{journal}");
-        assert_eq!(read, "assistant: I have read the run journal and go on from it.");
+        assert_eq!(read, "assistant: I have read the run journal and continue from it.");
         assert_eq!(prompt, "user: more");
     });
     // Once: nothing was written since.

@@ -69,15 +69,15 @@ fn what_is_neither_leaves_a_doubt_and_no_loop() {
         let lane = judged().reply(text("done")).summary(junk);
         let lane =
             lane.records("review_completed answer_marked_suspect run_finished").saying("done");
-        assert_eq!(suspect(&lane), Some("the judge said neither yes nor no"), "{junk}");
+        assert_eq!(suspect(&lane), Some("the judge answered neither yes nor no"), "{junk}");
     }
     let lane = judged().reply(text("done")).review_returned(failed("no answer within 120000 ms"));
     let lane = lane.records("review_completed answer_marked_suspect run_finished");
-    let why = "the judge did not answer: no answer within 120000 ms";
+    let why = "the judge model failed: no answer within 120000 ms";
     assert_eq!(suspect(&lane), Some(why));
     // Nothing else can accept the answer in its place.
     let lane = judged().reply(text("done")).review_returned(ReviewResult::Pass { context: None });
-    assert_eq!(suspect(&lane), Some("the judge said neither yes nor no"));
+    assert_eq!(suspect(&lane), Some("the judge answered neither yes nor no"));
 }
 
 // spec: GUARDS-08
@@ -126,7 +126,7 @@ fn a_ruling_is_paid_for_or_done_without() {
     let lane = poor
         .reply(text("done"))
         .records("model_replied reply_kept answer_marked_suspect run_finished");
-    assert_eq!(suspect(&lane), Some("the budget did not pay for the judge"));
+    assert_eq!(suspect(&lane), Some("the remaining budget does not cover the judge model"));
     let unpriced = judged_with(|settings| {
         settings.model.price = Some(price());
         settings.budget.run.usd_micros = Some(10_000_000);
@@ -135,7 +135,7 @@ fn a_ruling_is_paid_for_or_done_without() {
     let lane = unpriced
         .reply(text("done"))
         .records("model_replied reply_kept answer_marked_suspect run_finished");
-    assert_eq!(suspect(&lane), Some("the budget did not pay for the judge"));
+    assert_eq!(suspect(&lane), Some("the remaining budget does not cover the judge model"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_run_that_ends_meanwhile_keeps_its_answer_with_a_doubt() {
     let lane = lane
         .records("cancel_requested review_completed answer_marked_suspect run_finished")
         .saying("done");
-    assert_eq!(suspect(&lane), Some("the run ended before the judge had answered"));
+    assert_eq!(suspect(&lane), Some("the run ended before the judge answered"));
     let lane =
         judged().reply(text("done")).owner_changes_with_hash("another prompt").saying("done");
     assert!(suspect(&lane).is_some());

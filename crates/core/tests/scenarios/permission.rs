@@ -66,7 +66,7 @@ fn what_no_rule_names_falls_to_the_default() {
     };
     lane(DefaultDecision::Ask).calls_are("awaiting-human");
     lane(DefaultDecision::Allow).calls_are("running");
-    lane(DefaultDecision::Deny).shows_last("user: <t1 denied: no rule allows deploy>");
+    lane(DefaultDecision::Deny).shows_last("user: <t1 denied: no permission rule allows deploy>");
 }
 
 // spec: TRANSCRIPT-06, LANES-13, PERMISSIONS-13
@@ -148,7 +148,7 @@ fn an_approval_expires_only_if_so_configured() {
     let lane = lane.wakes_at(due);
     lane.clone().later(59_000).allow().records("question_answered permission_decided call_started");
     // The timer fires, or the answer itself arrives too late.
-    let gone = "user: <t1 ok: A> | <t2 denied: nobody approved the call in time; it was not run>";
+    let gone = "user: <t1 ok: A> | <t2 denied: the call was not approved in time; it was not run>";
     lane.clone()
         .wake()
         .records("permission_decided result_finalized round_closed model_call_started")

@@ -42,7 +42,7 @@ fn the_model_is_told_to_plan_until_its_plan_is_approved() {
     let lane = Lane::with(planning).prompt("build it");
     assert!(system(&lane).ends_with(prompt_texts::PLAN_MODE), "{}", system(&lane));
     // A call with side effects does not run.
-    let lane = lane.reply(calls([call("w", "write", "/a")])).tells("the mode is plan");
+    let lane = lane.reply(calls([call("w", "write", "/a")])).tells("permission mode plan");
     let asked = lane
         .reply(plan("p"))
         .records("model_replied round_opened permission_decided question_asked")
@@ -58,7 +58,7 @@ fn the_model_is_told_to_plan_until_its_plan_is_approved() {
         .records("question_answered mode_changed result_finalized round_closed model_call_started");
     assert_eq!(mode(&lane), PermissionMode::Default);
     assert_eq!(system(&lane), "You haul.");
-    let lane = lane.tells("the person approved the plan");
+    let lane = lane.tells("the plan was approved");
     lane.reply(calls([call("w2", "write", "/a")])).wants("run 3.0#1");
 
     let lane = asked.clone().answer(HumanAnswer::Continue {});
@@ -66,7 +66,7 @@ fn the_model_is_told_to_plan_until_its_plan_is_approved() {
 
     let lane = asked.clone().deny("use /b");
     assert_eq!(mode(&lane), PermissionMode::Plan);
-    let lane = lane.tells("the person did not approve the plan: use /b");
+    let lane = lane.tells("the plan was not approved: use /b");
     assert!(system(&lane).ends_with(prompt_texts::PLAN_MODE));
     lane.reply(plan("p2")).parked().answer(HumanAnswer::Text { text: Arc::from("?") }).parked();
 

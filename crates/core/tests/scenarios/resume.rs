@@ -71,7 +71,9 @@ fn a_once_only_call_in_the_air_is_asked_about() {
         .shows_last("user: <t1 ok: it was written>");
     lost.answer(HumanAnswer::Abandon {})
         .records("question_answered result_finalized round_closed model_call_started")
-        .shows_last("user: <t1 interrupted: its process ended while it ran; effects unknown>");
+        .shows_last(
+            "user: <t1 interrupted: the process ended while the call ran; effects unknown>",
+        );
 }
 
 // spec: RESUME-05
@@ -201,7 +203,7 @@ fn a_drift_names_what_changed() {
     let lane = Lane::new().prompt("hi").owner_changes_with_settings(&other).parked();
     let asked = format!("{:?}", lane.run().human_pause().unwrap().question.kind);
     assert!(
-        asked.contains("the system prompt (") && asked.contains("missing tools: send"),
+        asked.contains("system prompt changed (") && asked.contains("missing tools: send"),
         "{asked}"
     );
     // The same owner without changes asks no question.

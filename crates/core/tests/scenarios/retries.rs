@@ -94,7 +94,7 @@ fn a_stop_ends_the_tries() {
     resting
         .cancel()
         .ends(windlass_core::stop::StopCause::UserCancel)
-        .shows_last("user: <t1 not_retried: it failed in passing and was not tried again>");
+        .shows_last("user: <t1 not_retried: a transient failure was not retried>");
     Lane::new()
         .prompt("hi")
         .reply(calls([call("t1", "fetch", "/a")]))

@@ -110,8 +110,9 @@ fn a_cancel_waits_three_minutes_for_a_human_who_knows_more() {
     };
     let waiting = lost().cancel().records("cancel_requested").wakes_in(180_000);
     waiting.clone().wait(170_000).records_nothing();
-    cancelled(waiting.clone().wake())
-        .shows_last("user: <t1 interrupted: its process ended while it ran; effects unknown>");
+    cancelled(waiting.clone().wake()).shows_last(
+        "user: <t1 interrupted: the process ended while the call ran; effects unknown>",
+    );
     cancelled(waiting.answer(HumanAnswer::MarkDone { text: Arc::from("it was written") }))
         .shows_last("user: <t1 ok: it was written>");
     // An answer that would run it again comes too late for that.

@@ -32,7 +32,7 @@ fn at_the_soft_limit_the_run_sums_up_without_tools() {
         assert_eq!(choice(lane), ToolChoice::NoTools);
         assert_eq!(lane.count("round_opened"), 0);
     });
-    let lane = lane.tells("the time for this task is up; do not call tools");
+    let lane = lane.tells("the time limit of this task is reached; do not call tools");
     lane.reply(text("I found the leak"))
         .records("model_replied reply_kept run_finished")
         .ends(StopCause::SoftTime)
@@ -57,7 +57,7 @@ fn whatever_the_last_turn_says_is_the_result() {
         .ends(StopCause::SoftTime)
         .saying("half");
     last().reply(text("cut").stop("max_tokens")).ends(StopCause::SoftTime).saying("cut");
-    let nothing = "The time for this task was up before there was an answer.";
+    let nothing = "The time limit was reached before there was an answer.";
     last().reply(crate::kit::nothing()).ends(StopCause::SoftTime).saying(nothing);
     last().fails(passing(FailureClass::Transient)).ends(StopCause::SoftTime).saying(nothing);
     last()
@@ -87,7 +87,7 @@ fn calls_in_the_air_have_a_grace_and_the_rest_do_not_run() {
         .records("call_returned result_finalized round_closed note_added model_call_started");
     lane.so(|lane| assert_eq!(choice(lane), ToolChoice::NoTools))
         .tells("interrupted after 929.9 s; it changes nothing")
-        .tells("skipped: the time for the run was up before this call ran");
+        .tells("skipped: the time limit was reached before this call ran");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn the_last_turn_is_said_once_however_often_it_is_begun() {
         .owner_changes();
     lane.so(|lane| {
         let said = crate::kit::messages(&lane.live).join("\n");
-        assert_eq!(said.matches("the time for this task is up").count(), 1);
+        assert_eq!(said.matches("the time limit of this task is reached").count(), 1);
     });
 }
 
@@ -246,8 +246,7 @@ fn the_last_turn_makes_room_and_is_not_made_over_the_blocking_limit() {
         settings.limits.recoveries = 0;
     });
     let lane = reads(lane.prompt("go").fills(0..2, 30_000), 30_000);
-    lane.ends(StopCause::SoftTime)
-        .saying("The time for this task was up before there was an answer.");
+    lane.ends(StopCause::SoftTime).saying("The time limit was reached before there was an answer.");
 }
 
 #[test]
@@ -262,6 +261,6 @@ fn hooks_that_were_slow_to_put_a_compaction_off_leave_the_last_turn() {
         windlass_core::run::review::ReviewResult::Block { reason: std::sync::Arc::from("not now") };
     let lane = lane.wake().records("time_limit_reached").review_returned(block);
     lane.records("review_completed recovery_step_used note_added model_call_started")
-        .tells("the time for this task is up; do not call tools")
+        .tells("the time limit of this task is reached; do not call tools")
         .so(|lane| assert_eq!(choice(lane), ToolChoice::NoTools));
 }

@@ -96,7 +96,7 @@ fn results_of_calls_made_again_give_way_to_a_pointer() {
             |record: &Record| matches!(record, Record::Pruned { stage: PruneStage::Collapse, .. });
         assert!(acted.any(collapsed));
     })
-    .tells("an older result of a call that was made again later")
+    .tells("older result of a call that was repeated later")
     .tells(&page(27, 1_900));
 }
 

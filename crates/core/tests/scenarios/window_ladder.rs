@@ -61,7 +61,7 @@ fn the_first_crossing_sums_up_all_but_the_last_ten_messages() {
             assert_eq!((used.compactions, used.prunes, used.total), (1, 0, 1));
             assert_eq!(lane.live.transcript.generation(), 1);
         })
-        .tells("[summary of the earlier conversation, which was left out to make room]")
+        .tells("[summary of the earlier conversation, which was removed by compaction]")
         .tells("it read nine pages")
         .tells("go");
 }
@@ -90,7 +90,7 @@ fn a_summary_that_fails_is_done_without() {
             .reads(8, 6_000)
             .review_returned(advice)
             .records("review_completed compacted model_call_started")
-            .tells("earlier parts of this conversation were left out to make room")
+            .tells("earlier parts of this conversation were removed by compaction")
             .tells("go");
     }
 }
@@ -101,7 +101,7 @@ fn a_summary_that_does_not_fit_is_done_without() {
         .reads(8, 6_000)
         .summary(&page(77, 100_000))
         .hides("page 77")
-        .tells("earlier parts of this conversation were left out to make room")
+        .tells("earlier parts of this conversation were removed by compaction")
         .so(|lane| assert!(lane.share() <= 50, "{}", lane.share()));
     // A long summary is truncated to its limit first.
     nearly(|settings| settings.limits.summary_tokens = 100)
@@ -140,7 +140,10 @@ fn the_summary_is_asked_of_the_cheap_model_with_what_must_be_kept() {
     assert!(request.settings.tools.is_empty());
     let said = format!("{:?}", request.transcript);
     assert!(said.contains("always keep the port number") && said.contains("page 0"));
-    assert!(said.contains("do as they say:") && said.contains("Never lose the rhyme."), "{said}");
+    assert!(
+        said.contains("should keep or omit:") && said.contains("Never lose the rhyme."),
+        "{said}"
+    );
     assert!(!said.contains("page 8 page 8"), "what stays is not summed up");
     assert!(
         lane.live.model_request().is_none() && lane.live.classify_request(lane_call()).is_none()
@@ -159,7 +162,7 @@ fn filling_up_again_soon_prunes_deep_and_then_asks_a_human() {
         assert_eq!(rung(lane), Some(RecoveryStep::DeepPrune));
         assert_eq!(crate::kit::messages(&lane.live).len(), 5);
     });
-    let lane = lane.tells("[deep pruned: summary of the earlier").fills(13..20, 6_000);
+    let lane = lane.tells("[deep prune: summary of the earlier").fills(13..20, 6_000);
     lane.records("call_returned result_finalized round_closed recovery_step_used question_asked")
         .asks("I've made progress but I'm losing context faster than I can recover. Keep going, change direction, or stop?")
         .parked()
@@ -190,7 +193,7 @@ fn at_the_last_rung_the_model_is_made_to_ask_a_person() {
     let choice = |lane: &Lane| lane.run().pending_model_call().map(|asking| asking.choice.clone());
     let due = lane
         .records("call_returned result_finalized round_closed recovery_step_used note_added question_required model_call_started")
-        .tells("call ask_human now and ask the person how to go on")
+        .tells("call ask_human now and ask the user how to continue")
         .so(|lane| assert_eq!(choice(lane), Some(ToolChoice::Tool(Arc::from("ask_human")))));
     due.reply(calls([call("q", "ask_human", "?")]))
         .records("model_replied round_opened permission_decided question_asked")

@@ -123,23 +123,29 @@ impl fmt::Display for HistoryRepair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "message {}: ", self.message_index())?;
         match self {
-            Self::NotAMessage { .. } => f.write_str("no message; left out"),
-            Self::NoContent { .. } => f.write_str("no content; left out"),
-            Self::TextMadeBlock { .. } => f.write_str("a bare string became a text block"),
-            Self::RoleMadeUser { role, .. } => write!(f, "the role {role:?} became the user's"),
-            Self::Joined { .. } => f.write_str("joined with the message before"),
-            Self::NoteInserted { .. } => {
-                f.write_str("a note was put before the model's first words")
+            Self::NotAMessage { .. } => f.write_str("not a message; dropped"),
+            Self::NoContent { .. } => f.write_str("no content; dropped"),
+            Self::TextMadeBlock { .. } => {
+                f.write_str("a bare string was converted to a text block")
             }
-            Self::BlankDropped { .. } => f.write_str("a blank block was left out"),
-            Self::MalformedDropped { .. } => f.write_str("a broken block was left out"),
-            Self::ThinkingDropped { .. } => f.write_str("thinking that led nowhere was left out"),
-            Self::CallDropped { id, .. } => write!(f, "a second call {id:?} was left out"),
-            Self::CallMadeText { id, .. } => write!(f, "the user's call {id:?} became text"),
-            Self::ResultAdded { id, .. } => write!(f, "the call {id:?} got a result"),
-            Self::ResultDropped { id, .. } => write!(f, "a second result of {id:?} was left out"),
-            Self::ResultMadeText { id, .. } => write!(f, "a stray result of {id:?} became text"),
-            Self::ResultsMoved { .. } => f.write_str("results were put first, in call order"),
+            Self::RoleMadeUser { role, .. } => write!(f, "role {role:?} changed to user"),
+            Self::Joined { .. } => f.write_str("joined with the previous message"),
+            Self::NoteInserted { .. } => f.write_str("a note was inserted before the first reply"),
+            Self::BlankDropped { .. } => f.write_str("a blank block was dropped"),
+            Self::MalformedDropped { .. } => f.write_str("a malformed block was dropped"),
+            Self::ThinkingDropped { .. } => f.write_str("trailing thinking was dropped"),
+            Self::CallDropped { id, .. } => write!(f, "a repeated call {id:?} was dropped"),
+            Self::CallMadeText { id, .. } => {
+                write!(f, "a call {id:?} of the user was converted to text")
+            }
+            Self::ResultAdded { id, .. } => write!(f, "a result was added for the call {id:?}"),
+            Self::ResultDropped { id, .. } => write!(f, "a repeated result of {id:?} was dropped"),
+            Self::ResultMadeText { id, .. } => {
+                write!(f, "an orphan result of {id:?} was converted to text")
+            }
+            Self::ResultsMoved { .. } => {
+                f.write_str("results were moved to the front, in call order")
+            }
         }
     }
 }
