@@ -57,8 +57,19 @@ pub(crate) fn parse_cause(text: &str) -> Option<StopCause> {
     serde_json::from_value(text.into()).ok()
 }
 
-/// Converts a count to its column value. A provider may report any number; none becomes negative.
-pub(crate) fn column_count(count: u64) -> i64 {
+/// Returns the error text for a state or cause that no known version of Windlass writes.
+pub(crate) fn unknown_name(name: &str) -> String {
+    format!("unknown state or cause `{name}`; upgrade windlass")
+}
+
+/// Converts the `LIMIT` of a query.
+pub(crate) fn limit_column(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// Converts a count, position or time to its column value. A provider may report any number; none
+/// becomes negative.
+pub(crate) fn saturating_column(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

@@ -3,8 +3,8 @@
 
 /// The names of all crash points.
 pub const CRASH_POINTS: &[&str] = &[
-    DELIVER_BEFORE,
-    DELIVER_AFTER,
+    ENQUEUE_BEFORE,
+    ENQUEUE_AFTER,
     CLAIM_BEFORE,
     CLAIM_AFTER,
     APPEND_BEFORE_COMMIT,
@@ -12,12 +12,12 @@ pub const CRASH_POINTS: &[&str] = &[
     APPEND_AFTER_REPLY,
     RELEASE_BEFORE,
     RELEASE_AFTER,
-    BEAT_BEFORE,
-    BEAT_AFTER,
+    HEARTBEAT_BEFORE,
+    HEARTBEAT_AFTER,
 ];
 
-pub(crate) const DELIVER_BEFORE: &str = "deliver.before";
-pub(crate) const DELIVER_AFTER: &str = "deliver.after";
+pub(crate) const ENQUEUE_BEFORE: &str = "deliver.before";
+pub(crate) const ENQUEUE_AFTER: &str = "deliver.after";
 pub(crate) const CLAIM_BEFORE: &str = "claim.before";
 pub(crate) const CLAIM_AFTER: &str = "claim.after";
 pub(crate) const APPEND_BEFORE_COMMIT: &str = "append.before_commit";
@@ -25,8 +25,8 @@ pub(crate) const APPEND_AFTER_COMMIT: &str = "append.after_commit";
 pub(crate) const APPEND_AFTER_REPLY: &str = "append.after_reply";
 pub(crate) const RELEASE_BEFORE: &str = "release.before";
 pub(crate) const RELEASE_AFTER: &str = "release.after";
-pub(crate) const BEAT_BEFORE: &str = "beat.before";
-pub(crate) const BEAT_AFTER: &str = "beat.after";
+pub(crate) const HEARTBEAT_BEFORE: &str = "beat.before";
+pub(crate) const HEARTBEAT_AFTER: &str = "beat.after";
 
 /// Ends the process if `WINDLASS_FAULT="name:n"` names this point and this is the n-th time.
 #[cfg(not(feature = "faults"))]

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 use windlass_core::log::ids::LaneId;
@@ -71,6 +71,6 @@ impl InboxHints {
     }
 
     fn lock_lanes(&self) -> MutexGuard<'_, HashMap<LaneId, Arc<Notify>>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock_ignoring_poison(&self.lanes)
     }
 }

@@ -4,18 +4,25 @@
 //! `postgres` is for several machines. Not here: what an entry means (`windlass-core`) and when one
 //! is written (`windlass-runtime`).
 
-pub mod conformance;
 pub mod crash_points;
 pub mod memory;
 pub mod postgres;
 pub mod sqlite;
 
 mod column_values;
+mod encoding;
 mod inbox_hints;
 mod migrations;
 mod pending_runs;
 mod validation;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use memory::MemoryStore;
 pub use postgres::PostgresStore;
 pub use sqlite::SqliteStore;
+
+/// Locks a mutex whose value is valid at any moment, so that a panic while it was held is harmless.
+fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -2,23 +2,18 @@
 //! can lose power and appends that fail on purpose. No threads and no clock, so a simulation
 //! repeats exactly.
 
-mod claim;
 mod fenced_append;
-mod fork;
 mod inbox;
 mod lane_reads;
-mod reconcile;
-mod remove;
-mod retention;
+mod lanes;
 mod rows;
-mod runnable_lanes;
 mod simulated_disk;
 mod statistics;
 mod store_state;
 
 pub use simulated_disk::{AppendFault, CrashSurvival, OperationHook, StoreOperation};
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use windlass_core::budget::spending::Spending;
 use windlass_core::log::ids::{Epoch, LaneId, Seq, UnixMillis};
@@ -107,7 +102,7 @@ impl MemoryStore {
     }
 
     fn lock_disk(&self) -> MutexGuard<'_, SimulatedDisk> {
-        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock_ignoring_poison(&self.disk)
     }
 
     async fn before_operation(&self, operation: StoreOperation) {
@@ -116,9 +111,9 @@ impl MemoryStore {
         }
     }
 
-    async fn read_state<T>(&self, look: impl FnOnce(&StoreState) -> T) -> T {
+    async fn read_state<T>(&self, query: impl FnOnce(&StoreState) -> T) -> T {
         self.before_operation(StoreOperation::Read).await;
-        look(&self.lock_disk().now)
+        query(&self.lock_disk().now)
     }
 }
 
@@ -126,14 +121,14 @@ impl Store for MemoryStore {
     fn enqueue_message(
         &self,
         lane: LaneId,
-        letter: OutboxMessage,
+        message: OutboxMessage,
     ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
         Box::pin(async move {
             validation::validate_lane(&lane)?;
-            validation::validate_message(&letter)?;
+            validation::validate_message(&message)?;
             self.before_operation(StoreOperation::Deliver).await;
             let change = |world: &mut StoreState| {
-                Ok(world.enqueue_message(&lane, &letter, &Affinity::default()))
+                Ok(world.enqueue_message(&lane, &message, &Affinity::default()))
             };
             let message = self.lock_disk().commit(Durability::Barrier, change)?;
             self.hints.notify_lane(&lane);
@@ -198,17 +193,17 @@ impl Store for MemoryStore {
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
-        Box::pin(async move { self.read_state(|world| world.read_log(&lane, after, most)).await })
+        Box::pin(async move { self.read_state(|world| world.read_log(&lane, after, limit)).await })
     }
 
     fn read_inbox(
         &self,
         lane: LaneId,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
-        Box::pin(async move { self.read_state(|world| world.pending_messages(&lane, most)).await })
+        Box::pin(async move { self.read_state(|world| world.pending_messages(&lane, limit)).await })
     }
 
     fn fork_lane(
@@ -244,14 +239,14 @@ impl Store for MemoryStore {
     fn register_lane(
         &self,
         lane: LaneId,
-        whose: Affinity,
+        affinity: Affinity,
     ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             validation::validate_lane(&lane)?;
-            validation::validate_affinity(&whose)?;
+            validation::validate_affinity(&affinity)?;
             self.before_operation(StoreOperation::Introduce).await;
             let change = |world: &mut StoreState| {
-                world.register_lane(&lane, &whose);
+                world.register_lane(&lane, &affinity);
                 Ok(())
             };
             self.lock_disk().commit(Durability::Commit, change)
@@ -287,13 +282,13 @@ impl Store for MemoryStore {
     fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: ClaimQuery,
+        query: ClaimQuery,
     ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>> {
         Box::pin(async move {
             validation::validate_worker(&worker)?;
             self.before_operation(StoreOperation::Claim).await;
             self.lock_disk()
-                .claim_runnable(|world: &mut StoreState| world.claim_runnable(&worker, &look))
+                .claim_runnable(|world: &mut StoreState| world.claim_runnable(&worker, &query))
         })
     }
 
@@ -346,27 +341,27 @@ impl Store for MemoryStore {
     fn list_runs(
         &self,
         lane: Option<LaneId>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
-        Box::pin(async move { Ok(self.read_state(|world| world.runs(lane.as_ref(), most)).await) })
+        Box::pin(async move { Ok(self.read_state(|world| world.runs(lane.as_ref(), limit)).await) })
     }
 
     fn list_trace_ends(
         &self,
         since: UnixMillis,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
-        Box::pin(async move { Ok(self.read_state(|world| world.trace_ends(since, most)).await) })
+        Box::pin(async move { Ok(self.read_state(|world| world.trace_ends(since, limit)).await) })
     }
 
     fn read_raw_responses(
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
         Box::pin(async move {
-            Ok(self.read_state(|world| world.raw_responses(&lane, after, most)).await)
+            Ok(self.read_state(|world| world.raw_responses(&lane, after, limit)).await)
         })
     }
 
@@ -400,9 +395,9 @@ impl Store for MemoryStore {
     fn worker_events(
         &self,
         page: WorkerEventPage,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
-        Box::pin(async move { Ok(self.read_state(|world| world.worker_events(page, most)).await) })
+        Box::pin(async move { Ok(self.read_state(|world| world.worker_events(page, limit)).await) })
     }
 }
 

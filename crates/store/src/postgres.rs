@@ -5,46 +5,36 @@
 //! Only SQL is used that PostgreSQL, CockroachDB and YugabyteDB share. Not here: locks that outlive
 //! a transaction, comparisons of clocks, and anything that relies on notifications not being lost.
 
-mod accept_any_certificate;
 mod append_batch;
 mod append_queue;
 mod append_statement;
 mod backoff;
 mod batch_writer;
-mod claim;
-mod column_arrays;
 mod config;
 mod connection;
 mod connection_pool;
-mod encoded_append;
+mod deletion;
 mod error;
-mod fork;
-mod heartbeat;
+mod heartbeats;
 mod inbox;
-mod landed_appends;
-mod lane_owners;
 mod lane_reads;
+mod lanes;
 mod notifications;
-mod nul_text;
 mod open;
-mod reconcile;
-mod remove;
 mod rendezvous;
-mod retention;
 mod rows;
+mod runnable_lanes;
 mod schema_migration;
 mod server_address;
-mod server_check;
-mod single_append;
 mod statistics;
 mod tls;
 
 #[cfg(test)]
-mod nul_text_tests;
+mod open_tests;
+#[cfg(test)]
+mod rows_tests;
 #[cfg(test)]
 mod server_address_tests;
-#[cfg(test)]
-mod server_check_tests;
 
 pub use config::PostgresSettings;
 
@@ -62,13 +52,14 @@ use windlass_runtime::ports::{
     WorkerId, WorkerInfo,
 };
 
+use crate::encoding::EncodedMessage;
 use crate::inbox_hints::InboxHints;
 use crate::{column_values, crash_points, validation};
+use append_batch::EncodedAppend;
 use append_queue::AppendQueue;
 use config::ServerConfig;
 use connection_pool::PgPool;
-use encoded_append::{EncodedAppend, EncodedMessage};
-use heartbeat::HeartbeatConnection;
+use heartbeats::HeartbeatConnection;
 use notifications::InboxNotifier;
 use open::OpenConnections;
 use server_address::ServerAddress;
@@ -94,8 +85,8 @@ impl std::fmt::Debug for PostgresStore {
 
 /// Runs work on a connection of the pool, and again if the connection is lost.
 macro_rules! with_connection {
-    ($pool:expr, |$connection:ident, $doubt:pat_param| $work:expr) => {
-        $pool.run_with_retries(|mut $connection, $doubt| {
+    ($pool:expr, |$connection:ident, $attempt:pat_param| $work:expr) => {
+        $pool.run_with_retries(|mut $connection, $attempt| {
             Box::pin(async move {
                 let outcome = {
                     let $connection = &mut $connection;
@@ -154,18 +145,18 @@ impl Store for PostgresStore {
     fn enqueue_message(
         &self,
         lane: LaneId,
-        letter: OutboxMessage,
+        message: OutboxMessage,
     ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
         Box::pin(async move {
             validation::validate_lane(&lane)?;
-            validation::validate_message(&letter)?;
-            let (lane, letter) = (&lane, &EncodedMessage::new(&letter)?);
-            crash_points::crash_point(crash_points::DELIVER_BEFORE);
-            let sent = with_connection!(self.pool, |link, _| inbox::enqueue_message(
-                link, lane, letter, None
+            validation::validate_message(&message)?;
+            let (lane, message) = (&lane, &EncodedMessage::new(&message)?);
+            crash_points::crash_point(crash_points::ENQUEUE_BEFORE);
+            let sent = with_connection!(self.pool, |connection, _| inbox::enqueue_message(
+                connection, lane, message, None
             ))
             .await?;
-            crash_points::crash_point(crash_points::DELIVER_AFTER);
+            crash_points::crash_point(crash_points::ENQUEUE_AFTER);
             self.notifier.notify_lane(lane);
             Ok(EnqueuedMessage { message: sent })
         })
@@ -182,8 +173,8 @@ impl Store for PostgresStore {
             validation::validate_worker(&worker)?;
             let (lane, worker, dead) = (&lane, &worker, dead.as_ref());
             crash_points::crash_point(crash_points::CLAIM_BEFORE);
-            let claimed = with_connection!(self.pool, |link, doubt| {
-                claim::claim_lane(link, lane, worker, dead, doubt)
+            let claimed = with_connection!(self.pool, |connection, attempt| {
+                lanes::claim_lane(connection, lane, worker, dead, attempt)
             });
             let claimed = claimed.await?;
             crash_points::crash_point(crash_points::CLAIM_AFTER);
@@ -200,8 +191,8 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let (lane, worker) = (&lane, &worker);
             crash_points::crash_point(crash_points::RELEASE_BEFORE);
-            let released = with_connection!(self.pool, |link, _| claim::release_lane(
-                link, lane, worker, epoch
+            let released = with_connection!(self.pool, |connection, _| lanes::release_lane(
+                connection, lane, worker, epoch
             ));
             let wants_more = released.await?;
             crash_points::crash_point(crash_points::RELEASE_AFTER);
@@ -215,9 +206,9 @@ impl Store for PostgresStore {
     fn record_heartbeat(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             validation::validate_worker(&worker)?;
-            crash_points::crash_point(crash_points::BEAT_BEFORE);
+            crash_points::crash_point(crash_points::HEARTBEAT_BEFORE);
             self.heartbeat.send_heartbeat(&worker).await?;
-            crash_points::crash_point(crash_points::BEAT_AFTER);
+            crash_points::crash_point(crash_points::HEARTBEAT_AFTER);
             Ok(())
         })
     }
@@ -233,23 +224,28 @@ impl Store for PostgresStore {
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |link, _| lane_reads::read_log(link, lane, after, most))
-                .await
+            with_connection!(self.pool, |connection, _| lane_reads::read_log(
+                connection, lane, after, limit
+            ))
+            .await
         })
     }
 
     fn read_inbox(
         &self,
         lane: LaneId,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |link, _| inbox::pending_messages(link, lane, most)).await
+            with_connection!(self.pool, |connection, _| inbox::pending_messages(
+                connection, lane, limit
+            ))
+            .await
         })
     }
 
@@ -262,7 +258,10 @@ impl Store for PostgresStore {
         Box::pin(async move {
             validation::validate_lane(&child)?;
             let (parent, child) = (&parent, &child);
-            with_connection!(self.pool, |link, _| fork::fork_lane(link, parent, at, child)).await
+            with_connection!(self.pool, |connection, _| lanes::fork_lane(
+                connection, parent, at, child
+            ))
+            .await
         })
     }
 
@@ -277,10 +276,11 @@ impl Store for PostgresStore {
     fn hint_unread_messages(&self, owner: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             let owner = &owner;
-            let lanes = with_connection!(self.pool, |link, _| lane_owners::lanes_with_messages(
-                link, owner
-            ))
-            .await?;
+            let lanes =
+                with_connection!(self.pool, |connection, _| runnable_lanes::lanes_with_messages(
+                    connection, owner
+                ))
+                .await?;
             lanes.iter().for_each(|lane| self.hints.notify_if_waiting(lane));
             Ok(())
         })
@@ -289,13 +289,16 @@ impl Store for PostgresStore {
     fn register_lane(
         &self,
         lane: LaneId,
-        whose: Affinity,
+        affinity: Affinity,
     ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             validation::validate_lane(&lane)?;
-            validation::validate_affinity(&whose)?;
-            let (lane, whose) = (&lane, &whose);
-            with_connection!(self.pool, |link, _| reconcile::register_lane(link, lane, whose)).await
+            validation::validate_affinity(&affinity)?;
+            let (lane, affinity) = (&lane, &affinity);
+            with_connection!(self.pool, |connection, _| lanes::register_lane(
+                connection, lane, affinity
+            ))
+            .await
         })
     }
 
@@ -305,8 +308,10 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<Vec<AbandonedLane>, StoreError>> {
         Box::pin(async move {
             let pass = &pass;
-            with_connection!(self.pool, |link, _| reconcile::reconcile_dead_owners(link, pass))
-                .await
+            with_connection!(self.pool, |connection, _| heartbeats::reconcile_dead_owners(
+                connection, pass
+            ))
+            .await
         })
     }
 
@@ -316,27 +321,31 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<DeletedRows, StoreError>> {
         Box::pin(async move {
             let forget = &forget;
-            with_connection!(self.pool, |link, _| retention::forget_old_rows(link, forget)).await
+            with_connection!(self.pool, |connection, _| deletion::forget_old_rows(
+                connection, forget
+            ))
+            .await
         })
     }
 
     fn owner_heartbeats(&self) -> BoxFuture<'_, Result<Vec<ObservedHeartbeat>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |link, _| lane_owners::owner_heartbeats(link)).await
+            with_connection!(self.pool, |connection, _| heartbeats::owner_heartbeats(connection))
+                .await
         })
     }
 
     fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: ClaimQuery,
+        query: ClaimQuery,
     ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>> {
         Box::pin(async move {
             validation::validate_worker(&worker)?;
-            let (worker, look) = (&worker, &look);
+            let (worker, query) = (&worker, &query);
             crash_points::crash_point(crash_points::CLAIM_BEFORE);
-            let claimed = with_connection!(self.pool, |link, doubt| {
-                claim::claim_runnable_lanes(link, worker, look, doubt)
+            let claimed = with_connection!(self.pool, |connection, attempt| {
+                runnable_lanes::claim_runnable_lanes(connection, worker, query, attempt)
             });
             let claimed = claimed.await?;
             if !claimed.is_empty() {
@@ -349,7 +358,10 @@ impl Store for PostgresStore {
     fn lanes_owned_by(&self, owner: WorkerId) -> BoxFuture<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(async move {
             let owner = &owner;
-            with_connection!(self.pool, |link, _| lane_owners::lanes_owned_by(link, owner)).await
+            with_connection!(self.pool, |connection, _| runnable_lanes::lanes_owned_by(
+                connection, owner
+            ))
+            .await
         })
     }
 
@@ -361,24 +373,26 @@ impl Store for PostgresStore {
         Box::pin(async move {
             validation::validate_worker(&worker)?;
             let (worker, workspaces) = (&worker, &column_values::encode_workspaces(&workspaces));
-            with_connection!(self.pool, |link, _| claim::announce_workspaces(
-                link, worker, workspaces
+            with_connection!(self.pool, |connection, _| heartbeats::announce_workspaces(
+                connection, worker, workspaces
             ))
             .await
         })
     }
 
     fn list_workers(&self) -> BoxFuture<'_, Result<Vec<WorkerInfo>, StoreError>> {
-        Box::pin(
-            async move { with_connection!(self.pool, |link, _| claim::recent_workers(link)).await },
-        )
+        Box::pin(async move {
+            with_connection!(self.pool, |connection, _| heartbeats::recent_workers(connection))
+                .await
+        })
     }
 
     fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
             let woken =
-                with_connection!(self.pool, |link, _| reconcile::wake_lane(link, lane)).await?;
+                with_connection!(self.pool, |connection, _| lanes::wake_lane(connection, lane))
+                    .await?;
             if woken {
                 self.notifier.notify_lane(lane);
             }
@@ -389,25 +403,29 @@ impl Store for PostgresStore {
     fn remove_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<RemovedLanes, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |link, _| remove::remove_lanes(link, lane)).await
+            with_connection!(self.pool, |connection, _| deletion::remove_lanes(connection, lane))
+                .await
         })
     }
 
     fn lane_info(&self, lane: LaneId) -> BoxFuture<'_, Result<Option<LaneInfo>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |link, _| lane_reads::read_lane(link, lane)).await
+            with_connection!(self.pool, |connection, _| lane_reads::read_lane(connection, lane))
+                .await
         })
     }
 
     fn list_trace_ends(
         &self,
         since: UnixMillis,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |link, _| lane_reads::read_trace_ends(link, since, most))
-                .await
+            with_connection!(self.pool, |connection, _| lane_reads::read_trace_ends(
+                connection, since, limit
+            ))
+            .await
         })
     }
 
@@ -415,12 +433,12 @@ impl Store for PostgresStore {
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |link, _| lane_reads::read_raw_responses(
-                link, lane, after, most
+            with_connection!(self.pool, |connection, _| lane_reads::read_raw_responses(
+                connection, lane, after, limit
             ))
             .await
         })
@@ -429,13 +447,19 @@ impl Store for PostgresStore {
     fn spending(&self, account: SpendingAccount) -> BoxFuture<'_, Result<Spending, StoreError>> {
         Box::pin(async move {
             let account = &account;
-            with_connection!(self.pool, |link, _| statistics::read_spending(link, account)).await
+            with_connection!(self.pool, |connection, _| statistics::read_spending(
+                connection, account
+            ))
+            .await
         })
     }
 
     fn tool_stats(&self, since: UnixMillis) -> BoxFuture<'_, Result<Vec<ToolStats>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |link, _| statistics::read_tool_stats(link, since)).await
+            with_connection!(self.pool, |connection, _| statistics::read_tool_stats(
+                connection, since
+            ))
+            .await
         })
     }
 
@@ -444,7 +468,8 @@ impl Store for PostgresStore {
         since: UnixMillis,
     ) -> BoxFuture<'_, Result<Vec<EventCount>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |link, _| statistics::count_events(link, since)).await
+            with_connection!(self.pool, |connection, _| statistics::count_events(connection, since))
+                .await
         })
     }
 
@@ -452,30 +477,37 @@ impl Store for PostgresStore {
         Box::pin(async move {
             validation::validate_worker(&event.worker)?;
             let event = &event;
-            with_connection!(self.pool, |link, _| statistics::insert_worker_event(link, event))
-                .await
+            with_connection!(self.pool, |connection, _| statistics::insert_worker_event(
+                connection, event
+            ))
+            .await
         })
     }
 
     fn worker_events(
         &self,
         page: WorkerEventPage,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |link, _| statistics::read_worker_events(link, page, most))
-                .await
+            with_connection!(self.pool, |connection, _| statistics::read_worker_events(
+                connection, page, limit
+            ))
+            .await
         })
     }
 
     fn list_runs(
         &self,
         lane: Option<LaneId>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(async move {
             let lane = lane.as_ref();
-            with_connection!(self.pool, |link, _| lane_reads::read_runs(link, lane, most)).await
+            with_connection!(self.pool, |connection, _| lane_reads::read_runs(
+                connection, lane, limit
+            ))
+            .await
         })
     }
 }

@@ -5,31 +5,22 @@
 //! Another thread syncs the write-ahead log for callers that ask for durability; reads use
 //! connections of their own. Not here: any SQL outside the files of this folder.
 
-mod claim;
-mod commit_queue;
 mod database_file;
-mod entry_blobs;
+mod deletion;
 mod error;
 mod fenced_append;
-mod fork;
 mod group_commit;
+mod heartbeats;
 mod inbox;
-mod integrity_check;
 mod lane_reads;
+mod lanes;
 mod open;
-mod prepared_append;
 mod reader_pool;
-mod reconcile;
-mod remove;
-mod retention;
 mod rows;
 mod runnable_lanes;
 mod schema_migration;
 mod statistics;
-mod wal_checkpoint;
-mod wal_sync;
-mod wall_clock;
-mod write_work;
+mod wal;
 mod writer;
 
 #[cfg(test)]
@@ -53,12 +44,13 @@ use windlass_runtime::ports::{
     WorkerId, WorkerInfo,
 };
 
+use crate::encoding::EncodedMessage;
 use crate::inbox_hints::InboxHints;
 use crate::{column_values, validation};
 use database_file::DatabaseFile;
-use prepared_append::{PreparedAppend, PreparedMessage};
+use fenced_append::PreparedAppend;
+use group_commit::WriteWork;
 use reader_pool::ReaderPool;
-use write_work::WriteWork;
 use writer::SqliteWriter;
 
 /// A store of lanes in a SQLite file.
@@ -81,8 +73,8 @@ impl SqliteStore {
         path: impl AsRef<Path>,
         settings: &SqliteSettings,
     ) -> Result<Self, StoreError> {
-        let (home, connection) = open::open_database(path.as_ref(), settings)?;
-        let file = Arc::new(home);
+        let (file, connection) = open::open_database(path.as_ref(), settings)?;
+        let file = Arc::new(file);
         let hints = Arc::new(InboxHints::default());
         let readers = Arc::new(ReaderPool::new(Arc::clone(&file)));
         let writer = SqliteWriter::start(Arc::clone(&file), connection, Arc::clone(&hints))?;
@@ -91,9 +83,9 @@ impl SqliteStore {
 
     /// Reads the whole file and checks its integrity; slow for a large file.
     pub async fn check(&self) -> Result<(), StoreError> {
-        let home = Arc::clone(&self.file);
+        let file = Arc::clone(&self.file);
         self.readers
-            .run_blocking(move |connection| integrity_check::check_whole_file(connection, &home))
+            .run_blocking(move |connection| database_file::check_whole_file(connection, &file))
             .await
     }
 
@@ -128,13 +120,13 @@ impl Store for SqliteStore {
     fn enqueue_message(
         &self,
         lane: LaneId,
-        letter: OutboxMessage,
+        message: OutboxMessage,
     ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
         Box::pin(async move {
             validation::validate_lane(&lane)?;
-            validation::validate_message(&letter)?;
-            let work = WriteWork::Deliver { lane, letter: PreparedMessage::new(&letter)? };
-            self.writer.submit(work, Durability::Barrier).await?.into_delivered()
+            validation::validate_message(&message)?;
+            let work = WriteWork::EnqueueMessage { lane, message: EncodedMessage::new(&message)? };
+            self.writer.submit(work, Durability::Barrier).await?.into_enqueued()
         })
     }
 
@@ -167,7 +159,7 @@ impl Store for SqliteStore {
     fn record_heartbeat(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             validation::validate_worker(&worker)?;
-            self.writer.submit(WriteWork::Beat { worker }, Durability::Commit).await.map(drop)
+            self.writer.submit(WriteWork::Heartbeat { worker }, Durability::Commit).await.map(drop)
         })
     }
 
@@ -184,19 +176,19 @@ impl Store for SqliteStore {
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
-        let query = move |connection: &_| lane_reads::read_log(connection, &lane, after, most);
+        let query = move |connection: &_| lane_reads::read_log(connection, &lane, after, limit);
         Box::pin(self.readers.query(query))
     }
 
     fn read_inbox(
         &self,
         lane: LaneId,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
         Box::pin(
-            self.readers.query(move |connection| inbox::pending_messages(connection, &lane, most)),
+            self.readers.query(move |connection| inbox::pending_messages(connection, &lane, limit)),
         )
     }
 
@@ -234,12 +226,12 @@ impl Store for SqliteStore {
     fn register_lane(
         &self,
         lane: LaneId,
-        whose: Affinity,
+        affinity: Affinity,
     ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             validation::validate_lane(&lane)?;
-            validation::validate_affinity(&whose)?;
-            let work = WriteWork::Introduce { lane, whose };
+            validation::validate_affinity(&affinity)?;
+            let work = WriteWork::RegisterLane { lane, affinity };
             self.writer.submit(work, Durability::Commit).await.map(drop)
         })
     }
@@ -263,7 +255,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             if !self
                 .readers
-                .query(move |connection| retention::has_old_rows(connection, &forget))
+                .query(move |connection| deletion::has_old_rows(connection, &forget))
                 .await?
             {
                 return Ok(DeletedRows::default());
@@ -276,19 +268,19 @@ impl Store for SqliteStore {
     }
 
     fn owner_heartbeats(&self) -> BoxFuture<'_, Result<Vec<ObservedHeartbeat>, StoreError>> {
-        Box::pin(self.readers.query(runnable_lanes::owner_heartbeats))
+        Box::pin(self.readers.query(heartbeats::owner_heartbeats))
     }
 
     /// Finds lanes in a reader first, so that a query without result does not take the write lock.
     fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: ClaimQuery,
+        query: ClaimQuery,
     ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>> {
         Box::pin(async move {
             validation::validate_worker(&worker)?;
             let wanting =
-                move |connection: &_| runnable_lanes::find_runnable_lanes(connection, &look);
+                move |connection: &_| runnable_lanes::find_runnable_lanes(connection, &query);
             let lanes = self.readers.query(wanting).await?;
             if lanes.is_empty() {
                 return Ok(Vec::new());
@@ -321,7 +313,7 @@ impl Store for SqliteStore {
     }
 
     fn list_workers(&self) -> BoxFuture<'_, Result<Vec<WorkerInfo>, StoreError>> {
-        Box::pin(self.readers.query(claim::recent_workers))
+        Box::pin(self.readers.query(heartbeats::recent_workers))
     }
 
     fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>> {
@@ -346,20 +338,22 @@ impl Store for SqliteStore {
     fn list_runs(
         &self,
         lane: Option<LaneId>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(
-            self.readers.query(move |connection| rows::read_runs(connection, lane.as_ref(), most)),
+            self.readers
+                .query(move |connection| lane_reads::read_runs(connection, lane.as_ref(), limit)),
         )
     }
 
     fn list_trace_ends(
         &self,
         since: UnixMillis,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
         Box::pin(
-            self.readers.query(move |connection| rows::read_trace_ends(connection, since, most)),
+            self.readers
+                .query(move |connection| lane_reads::read_trace_ends(connection, since, limit)),
         )
     }
 
@@ -367,9 +361,10 @@ impl Store for SqliteStore {
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
-        let ask = move |connection: &_| rows::read_raw_responses(connection, &lane, after, most);
+        let ask =
+            move |connection: &_| lane_reads::read_raw_responses(connection, &lane, after, limit);
         Box::pin(self.readers.query(ask))
     }
 
@@ -402,11 +397,11 @@ impl Store for SqliteStore {
     fn worker_events(
         &self,
         page: WorkerEventPage,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
         Box::pin(
             self.readers
-                .query(move |connection| statistics::read_worker_events(connection, page, most)),
+                .query(move |connection| statistics::read_worker_events(connection, page, limit)),
         )
     }
 }

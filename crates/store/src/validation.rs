@@ -15,13 +15,13 @@ pub(crate) fn validate_worker(worker: &str) -> Result<(), StoreError> {
     validate_name("a worker id", worker)
 }
 
-pub(crate) fn validate_message(letter: &OutboxMessage) -> Result<(), StoreError> {
-    validate_name("a message key", &letter.idempotency_key)
+pub(crate) fn validate_message(message: &OutboxMessage) -> Result<(), StoreError> {
+    validate_name("an idempotency key", &message.idempotency_key)
 }
 
-pub(crate) fn validate_affinity(whose: &Affinity) -> Result<(), StoreError> {
-    let names = [("a tenant", &whose.tenant), ("an agent", &whose.agent)];
-    let names = names.into_iter().chain([("an affinity", &whose.workspace)]);
+pub(crate) fn validate_affinity(affinity: &Affinity) -> Result<(), StoreError> {
+    let names = [("a tenant", &affinity.tenant), ("an agent", &affinity.agent)];
+    let names = names.into_iter().chain([("an affinity", &affinity.workspace)]);
     names
         .filter(|(_, text)| !text.is_empty())
         .try_for_each(|(what, text)| validate_name(what, text))
@@ -63,15 +63,15 @@ fn check_dense(append: &AppendRequest) -> Result<(), StoreError> {
 
 fn gap_error(lane: &LaneId, due: Seq, found: Seq) -> StoreError {
     invalid_argument(format!(
-        "lane {lane}: entry {found} where {due} was due; reload the lane and decide again"
+        "lane {lane}: got entry {found}, expected {due}; reload the lane and decide again"
     ))
 }
 
 fn validate_name(what: &str, text: &str) -> Result<(), StoreError> {
     match text {
-        "" => Err(invalid_argument(format!("{what} is empty; give it a name"))),
+        "" => Err(invalid_argument(format!("{what} must not be empty"))),
         _ if text.contains('\0') => {
-            Err(invalid_argument(format!("{what} contains a NUL byte; leave it out")))
+            Err(invalid_argument(format!("{what} contains a NUL byte; remove it")))
         }
         _ if text.len() > MAX_NAME_BYTES => Err(invalid_argument(format!(
             "{what} is {} bytes long; at most {MAX_NAME_BYTES} are allowed",
@@ -93,13 +93,13 @@ pub(crate) mod rejection {
 
     pub(crate) fn message_not_pending(lane: &LaneId, message: InboxMessageId) -> StoreError {
         invalid_argument(format!(
-            "lane {lane}: message {message} is not waiting to be read; reload the lane"
+            "lane {lane}: message {message} is not in the inbox or was already read; reload the lane"
         ))
     }
 
     pub(crate) fn second_active_run(lane: &LaneId) -> StoreError {
         invalid_argument(format!(
-            "lane {lane} has an active run already; end it before starting another"
+            "lane {lane} already has an active run; end it before starting another"
         ))
     }
 
@@ -115,7 +115,7 @@ pub(crate) mod rejection {
 
     pub(crate) fn unfinished_run(lane: &LaneId) -> StoreError {
         invalid_argument(format!(
-            "a run of {lane} is not finished; cancel it first: windlass cancel {lane}"
+            "{lane} has an unfinished run; cancel it first: windlass cancel {lane}"
         ))
     }
 
@@ -126,6 +126,6 @@ pub(crate) mod rejection {
     }
 
     pub(crate) fn fork_exists(child: &LaneId) -> StoreError {
-        invalid_argument(format!("lane {child} exists already; choose another name for the fork"))
+        invalid_argument(format!("lane {child} already exists; choose another name for the fork"))
     }
 }

@@ -17,6 +17,8 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
     ("windlass-scripted", &["windlass-core", "windlass-runtime", "windlass-providers"]),
     ("windlass-tools", &["windlass-core", "windlass-runtime"]),
     ("windlass-store", &["windlass-core", "windlass-runtime"]),
+    // It tests the port, so it depends on no store.
+    ("windlass-store-testkit", &["windlass-core", "windlass-runtime"]),
     (
         "windlass",
         &[

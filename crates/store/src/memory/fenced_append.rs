@@ -18,9 +18,12 @@ impl StoreState {
             .messages_read
             .iter()
             .try_for_each(|message| take_pending(lane, &append.lane, *message))?;
-        let whose = lane.affinity.clone();
+        let affinity = lane.affinity.clone();
         append.spending.iter().for_each(|change| self.add_spending(change));
-        append.outbox.iter().for_each(|(to, letter)| _ = self.enqueue_message(to, letter, &whose));
+        append
+            .outbox
+            .iter()
+            .for_each(|(to, message)| _ = self.enqueue_message(to, message, &affinity));
         self.write_rows(&append.lane, &append.rows)
     }
 

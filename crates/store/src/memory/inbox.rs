@@ -11,26 +11,26 @@ impl StoreState {
     pub(super) fn enqueue_message(
         &mut self,
         lane: &LaneId,
-        letter: &OutboxMessage,
-        whose: &Affinity,
+        message: &OutboxMessage,
+        affinity: &Affinity,
     ) -> InboxMessageId {
-        let new = || LaneState { affinity: whose.clone(), ..LaneState::default() };
+        let new = || LaneState { affinity: affinity.clone(), ..LaneState::default() };
         let lane = self.lanes.entry(lane.clone()).or_insert_with(new);
-        if let Some(first) = lane.message_keys.get(&letter.idempotency_key) {
+        if let Some(first) = lane.message_keys.get(&message.idempotency_key) {
             return *first;
         }
-        let message = lane.message_keys.len() as InboxMessageId + 1;
-        lane.message_keys.insert(letter.idempotency_key.clone(), message);
-        lane.pending.insert(message, letter.body.clone());
-        message
+        let id = lane.message_keys.len() as InboxMessageId + 1;
+        lane.message_keys.insert(message.idempotency_key.clone(), id);
+        lane.pending.insert(id, message.body.clone());
+        id
     }
 
     pub(super) fn pending_messages(
         &self,
         lane: &LaneId,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<InboxMessage>, StoreError> {
-        let waiting = self.lane_ref(lane)?.pending.iter().take(most);
+        let waiting = self.lane_ref(lane)?.pending.iter().take(limit);
         Ok(waiting.map(|(id, body)| InboxMessage { id: *id, body: body.clone() }).collect())
     }
 }

@@ -22,13 +22,13 @@ impl StoreState {
         &self,
         lane: &LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<EncodedEntry>, StoreError> {
         let mut found = Vec::new();
         for (lane, upto) in self.log_segments(lane, after)?.into_iter().rev() {
             let wanted = |entry: &&EncodedEntry| entry.seq > after && entry.seq <= upto;
-            let room = most.saturating_sub(found.len());
-            found.extend(own_entries(lane, after).filter(wanted).take(room).cloned());
+            let remaining = limit.saturating_sub(found.len());
+            found.extend(own_entries(lane, after).filter(wanted).take(remaining).cloned());
         }
         Ok(found)
     }

@@ -10,7 +10,8 @@ use windlass_runtime::ports::{RunInfo, RunTraceEnd, StoreError};
 
 use super::store_state::{LaneState, StoreState};
 use crate::column_values::is_active;
-use crate::pending_runs::{self, PendingMessage};
+use crate::pending_runs;
+use crate::pending_runs::PendingMessage;
 use crate::validation::rejection;
 
 impl StoreState {
@@ -59,10 +60,10 @@ impl StoreState {
         self.lanes.get(lane).into_iter().flat_map(LaneState::rows).cloned().collect()
     }
 
-    pub(super) fn runs(&self, lane: Option<&LaneId>, most: usize) -> Vec<RunInfo> {
+    pub(super) fn runs(&self, lane: Option<&LaneId>, limit: usize) -> Vec<RunInfo> {
         let wanted = |run: &&RunInfo| lane.is_none_or(|lane| run.lane == *lane);
-        let runs = self.runs.iter().rev().filter(wanted).take(most).cloned().collect();
-        pending_runs::merge_pending(runs, self.run_messages(lane), most)
+        let runs = self.runs.iter().rev().filter(wanted).take(limit).cloned().collect();
+        pending_runs::merge_pending(runs, self.run_messages(lane), limit)
     }
 
     /// Returns unread messages about runs; their time is unknown, because there is no clock here.
@@ -80,19 +81,19 @@ impl StoreState {
         waiting.collect()
     }
 
-    pub(super) fn trace_ends(&self, since: UnixMillis, most: usize) -> Vec<RunTraceEnd> {
+    pub(super) fn trace_ends(&self, since: UnixMillis, limit: usize) -> Vec<RunTraceEnd> {
         let over = |run: &&RunInfo| run.cause.is_some() && run.at >= since;
         let ended = self.runs.iter().rev().filter(over);
-        ended.filter_map(|run| self.trace_end(run)).take(most).collect()
+        ended.filter_map(|run| self.trace_end(run)).take(limit).collect()
     }
 
-    pub(super) fn raw_responses(&self, lane: &LaneId, after: Seq, most: usize) -> Vec<RawRow> {
+    pub(super) fn raw_responses(&self, lane: &LaneId, after: Seq, limit: usize) -> Vec<RawRow> {
         let rows = self.lanes.get(lane).into_iter().flat_map(LaneState::rows);
         let raw = rows.filter_map(|row| match row {
             Row::Raw(row) if row.seq > after => Some(row),
             _ => None,
         });
-        raw.take(most).cloned().collect()
+        raw.take(limit).cloned().collect()
     }
 
     fn trace_end(&self, run: &RunInfo) -> Option<RunTraceEnd> {

@@ -46,7 +46,7 @@ impl AppendFault {
 }
 
 fn connection_cut_error() -> StoreError {
-    StoreError::Broken { location: location(), reason: "the connection was cut".to_owned() }
+    StoreError::Broken { location: location(), reason: "connection lost".to_owned() }
 }
 
 /// A hook that is called before an operation takes effect.

@@ -1,4 +1,4 @@
-//! Shared spending, tool statistics and worker events.
+//! Shared spending, tool statistics and worker events; retention.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use windlass_core::budget::spending::Spending;
 use windlass_core::log::ids::UnixMillis;
 use windlass_core::projection::{Row, ToolResultRow};
 use windlass_runtime::ports::{
-    EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
-    WorkerEventPage,
+    DeletedRows, EventCount, NumberedWorkerEvent, RetentionCutoffs, SpendingAccount,
+    SpendingChange, ToolStats, WorkerEvent, WorkerEventPage,
 };
 
 use super::store_state::{LaneState, StoreState};
@@ -76,16 +76,57 @@ impl StoreState {
     pub(super) fn worker_events(
         &self,
         page: WorkerEventPage,
-        most: usize,
+        limit: usize,
     ) -> Vec<NumberedWorkerEvent> {
         let events = self.worker_events.iter();
         match page {
             WorkerEventPage::Newest => {
-                events.skip(self.worker_events.len().saturating_sub(most)).cloned().collect()
+                events.skip(self.worker_events.len().saturating_sub(limit)).cloned().collect()
             }
             WorkerEventPage::After(after) => {
-                events.filter(|known| known.no > after).take(most).cloned().collect()
+                events.filter(|known| known.no > after).take(limit).cloned().collect()
             }
         }
     }
+}
+
+impl StoreState {
+    pub(super) fn forget(&mut self, forget: &RetentionCutoffs) -> DeletedRows {
+        let mut forgotten = DeletedRows::default();
+        let lanes: Vec<_> = self.lanes.keys().cloned().collect();
+        for lane in lanes {
+            if let Some(lane) = self.lanes.get_mut(&lane) {
+                forget_lane_rows(lane, forget, &mut forgotten);
+            }
+        }
+        let old = |known: &NumberedWorkerEvent| known.event.at < forget.trace_before;
+        let remaining = forget.limit.saturating_sub(forgotten.events);
+        let count =
+            self.worker_events.iter().take_while(|event| old(event)).take(remaining).count();
+        self.worker_events = self.worker_events.split_off(count);
+        forgotten.events += count;
+        forgotten
+    }
+}
+
+fn forget_lane_rows(lane: &mut LaneState, forget: &RetentionCutoffs, forgotten: &mut DeletedRows) {
+    let mut kept = |rows: &Arc<[Row]>| -> Option<Arc<[Row]>> {
+        let rows: Vec<Row> =
+            rows.iter().filter(|row| !should_forget(forgotten, row, forget)).cloned().collect();
+        (!rows.is_empty()).then(|| Arc::from(rows))
+    };
+    lane.rows = lane.rows.iter().filter_map(&mut kept).collect();
+}
+
+/// Returns whether a row is too old, and counts it if so.
+fn should_forget(forgotten: &mut DeletedRows, row: &Row, forget: &RetentionCutoffs) -> bool {
+    let (count, is_old) = match row {
+        Row::Raw(row) => (&mut forgotten.raw, row.at < forget.raw_before),
+        Row::Trace(row) => (&mut forgotten.trace, row.at < forget.trace_before),
+        Row::Event(row) => (&mut forgotten.events, row.at < forget.trace_before),
+        Row::Run(_) | Row::ToolResult(_) | Row::Checkpoint(_) => return false,
+    };
+    let goes = is_old && *count < forget.limit;
+    *count += usize::from(goes);
+    goes
 }

@@ -8,15 +8,16 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use windlass_core::log::ids::RunId;
+use windlass_core::log::ids::{LaneId, RunId};
+use windlass_core::projection::{Row, TraceCall};
+use windlass_runtime::ports::{AppendRequest, StoreError};
 
-use super::append_statement::{self, StatementParts};
-use super::column_arrays::{ColumnArrays, columns};
+use super::append_statement;
+use super::append_statement::{ColumnArrays, StatementParts, columns};
 use super::connection::{PgConnection, SqlValue};
-use super::encoded_append::EncodedAppend;
 use super::error::PgError;
-use super::nul_text::replace_nul;
-use super::rows::{RowColumns, to_i64};
+use super::rows::{RowColumns, millis_column, replace_nul};
+use crate::encoding::{self, BlobHash, EncodedMessage};
 
 columns!(
     /// Columns of the appends, one row per append.
@@ -39,7 +40,7 @@ columns!(
     EntryColumns {
         ord: i64,
         offset_in_append: i64,
-        at_ms: i64,
+        at: i64,
         body: Option<&'r [u8]>,
         hash: Option<&'r [u8]>,
     }
@@ -96,15 +97,16 @@ struct AppendBatch<'r> {
 
 /// Writes the appends, which must be of different lanes.
 pub(super) async fn write_batch(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     guard: GuardMode,
     appends: &[&EncodedAppend],
 ) -> Result<BatchResult, PgError> {
     let mut batch = AppendBatch::default();
     (0..).zip(appends).for_each(|(ord, prepared)| batch.add_append(ord, prepared));
     let parts = batch.needed_parts();
-    let rows =
-        link.query(append_statement::append_sql(parts, guard), &batch.to_values(parts)).await?;
+    let rows = connection
+        .query(append_statement::append_sql(parts, guard), &batch.to_values(parts))
+        .await?;
     let mut landed = BatchResult::default();
     for row in rows {
         let number = |column| row.try_get::<_, i64>(column).unwrap_or_default();
@@ -125,7 +127,7 @@ impl<'r> AppendBatch<'r> {
         given.epoch.push(append.epoch.cast_signed());
         given.head.push(append.head.cast_signed());
         given.entries.push(append.entries.len().cast_signed() as i64);
-        given.wake_at.push(append.wake_at.map(to_i64));
+        given.wake_at.push(append.wake_at.map(millis_column));
         given.active_run.push(append.active_run.as_ref().map(RunId::as_str).map(replace_nul));
         given.read_messages.push(append.messages_read.len().cast_signed() as i64);
         given.runs.push(prepared.run_count());
@@ -149,7 +151,7 @@ impl<'r> AppendBatch<'r> {
             let bytes = entry.line.as_bytes();
             self.entries.ord.push(ord);
             self.entries.offset_in_append.push(offset);
-            self.entries.at_ms.push(to_i64(entry.at));
+            self.entries.at.push(millis_column(entry.at));
             self.entries.body.push(hash.is_none().then_some(bytes));
             self.entries.hash.push(hash.as_ref().map(<[u8; 32]>::as_slice));
             if let Some(hash) = hash {
@@ -190,4 +192,75 @@ impl<'r> AppendBatch<'r> {
         ];
         values.into_iter().filter(|(is_part, _)| *is_part).flat_map(|(_, part)| part).collect()
     }
+}
+
+/// An append and its encoded parts.
+#[derive(Debug)]
+pub(super) struct EncodedAppend {
+    pub(super) append: AppendRequest,
+    /// The hashes of entries that are stored as blobs.
+    pub(super) hashes: Vec<Option<BlobHash>>,
+    /// The list in each row, encoded for its column; empty lists are not written.
+    pub(super) lists: Vec<Option<String>>,
+    pub(super) messages: Vec<(LaneId, EncodedMessage)>,
+}
+
+impl EncodedAppend {
+    pub(super) fn new(append: AppendRequest) -> Result<Self, StoreError> {
+        let messages = append
+            .outbox
+            .iter()
+            .map(|(to, message)| Ok((to.clone(), EncodedMessage::new(message)?)))
+            .collect::<Result<_, StoreError>>()?;
+        Ok(Self {
+            hashes: append
+                .entries
+                .iter()
+                .map(|entry| encoding::hash_if_large(&entry.line))
+                .collect(),
+            lists: append.rows.iter().map(encode_row_list).collect::<Result<_, _>>()?,
+            messages,
+            append,
+        })
+    }
+
+    /// Returns how many runs the append writes.
+    pub(super) fn run_count(&self) -> i64 {
+        self.run_ids().collect::<HashSet<_>>().len().cast_signed() as i64
+    }
+
+    /// Returns the runs that the append writes, in the order of their rows.
+    pub(super) fn run_ids(&self) -> impl DoubleEndedIterator<Item = &RunId> {
+        self.append.rows.iter().filter_map(|row| match row {
+            Row::Run(run) => Some(&run.run),
+            Row::Trace(_)
+            | Row::ToolResult(_)
+            | Row::Checkpoint(_)
+            | Row::Event(_)
+            | Row::Raw(_) => None,
+        })
+    }
+}
+
+fn encode_row_list(row: &Row) -> Result<Option<String>, StoreError> {
+    match row {
+        Row::Trace(trace) => {
+            encoding::encode_json("the trace", &calls_without_nul(&trace.tool_calls)).map(Some)
+        }
+        Row::Checkpoint(checkpoint) => {
+            encoding::encode_list("the checkpoint", &checkpoint.completed_calls)
+        }
+        Row::Run(run) => encoding::encode_other_causes(run),
+        Row::ToolResult(_) | Row::Event(_) | Row::Raw(_) => Ok(None),
+    }
+}
+
+/// Returns the calls without NUL, which `jsonb` rejects in every notation.
+fn calls_without_nul(calls: &[TraceCall]) -> Vec<TraceCall> {
+    let shown = |call: &TraceCall| TraceCall {
+        name: replace_nul(&call.name).as_ref().into(),
+        input_hash: replace_nul(&call.input_hash).as_ref().into(),
+        ..call.clone()
+    };
+    calls.iter().map(shown).collect()
 }

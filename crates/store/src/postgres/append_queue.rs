@@ -8,11 +8,11 @@ use tokio::sync::{mpsc, oneshot};
 use windlass_core::log::ids::LaneId;
 use windlass_runtime::ports::StoreError;
 
+use super::append_batch::EncodedAppend;
 use super::batch_writer::BatchWriter;
 use super::config::ServerConfig;
 use super::connection::PgConnection;
 use super::connection_pool::AttemptState;
-use super::encoded_append::EncodedAppend;
 use super::error::unreachable_error;
 use super::notifications::InboxNotifier;
 use crate::crash_points;
@@ -39,12 +39,12 @@ pub(super) struct AppendQueue {
 
 impl AppendQueue {
     pub(super) fn start(
-        home: Arc<ServerConfig>,
-        link: PgConnection,
-        notices: Arc<InboxNotifier>,
+        config: Arc<ServerConfig>,
+        connection: PgConnection,
+        notifier: Arc<InboxNotifier>,
     ) -> Self {
         let (queue, jobs) = mpsc::channel(MAX_QUEUED_APPENDS);
-        tokio::spawn(run_append_loop(jobs, BatchWriter::new(home, link, notices)));
+        tokio::spawn(run_append_loop(jobs, BatchWriter::new(config, connection, notifier)));
         Self { queue }
     }
 
@@ -52,11 +52,12 @@ impl AppendQueue {
     /// even if the caller stops waiting.
     pub(super) async fn submit(
         &self,
-        home: &ServerConfig,
+        config: &ServerConfig,
         encoded: EncodedAppend,
     ) -> Result<(), StoreError> {
-        let gone =
-            || unreachable_error(home.location(), "the writer has stopped".to_owned()).into_error();
+        let gone = || {
+            unreachable_error(config.location(), "the writer has stopped".to_owned()).into_error()
+        };
         let (reply, answer) = oneshot::channel();
         let job = AppendJob { encoded, attempt: AttemptState::Fresh, reply };
         self.queue.send(job).await.map_err(|_| gone())?;
@@ -87,13 +88,13 @@ impl AppendJob {
     }
 }
 
-async fn run_append_loop(mut jobs: mpsc::Receiver<AppendJob>, mut desk: BatchWriter) {
+async fn run_append_loop(mut jobs: mpsc::Receiver<AppendJob>, mut writer: BatchWriter) {
     let mut waiting = Vec::new();
     while jobs.recv_many(&mut waiting, MAX_BATCH).await > 0 {
         while !waiting.is_empty() {
             let (now, later) = split_batch(std::mem::take(&mut waiting));
             waiting = later;
-            desk.write_jobs(now).await;
+            writer.write_jobs(now).await;
         }
     }
 }

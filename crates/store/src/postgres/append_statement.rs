@@ -1,18 +1,24 @@
-//! The SQL statement that writes a batch of appends, built from one part per table.
+//! The SQL statement that writes a batch of appends, built from one part per table. Rows are sent as
+//! column arrays (`unnest`): a batch of any size is the same statement.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use tokio_postgres::types::Type;
 
 use super::append_batch::{
     AppendColumns, BlobColumns, EntryColumns, GuardMode, ReadMarkColumns, SpendingColumns,
 };
-use super::column_arrays::SqlParameters;
-use super::connection::TypedSql;
+use super::connection::{SqlValue, TypedSql};
 use super::rows::{
     CheckpointColumns, EventColumns, RawResponseColumns, RunColumns, ToolResultColumns,
     TraceColumns,
 };
 use crate::crash_points;
+
+#[cfg(test)]
+#[path = "append_statement_tests.rs"]
+mod append_statement_tests;
 
 /// The parts that not every batch needs. Starting to write to a table costs the server as much as
 /// writing a row, so parts without rows are left out; but each combination is a plan that the
@@ -37,7 +43,7 @@ static STATEMENTS: Mutex<BTreeMap<(StatementParts, GuardMode), &'static TypedSql
     Mutex::new(BTreeMap::new());
 
 pub(super) fn append_sql(parts: StatementParts, guard: GuardMode) -> &'static TypedSql {
-    let mut made = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made = crate::lock_ignoring_poison(&STATEMENTS);
     made.entry((parts, guard)).or_insert_with(|| Box::leak(Box::new(build_statement(parts, guard))))
 }
 
@@ -100,7 +106,7 @@ fn entries_part(places: &mut SqlParameters) -> String {
     format!(
         "entries AS (
             INSERT INTO entry (lane_no, seq, epoch, at, body, blob)
-            SELECT f.no, f.base + e.offset_in_append, f.epoch, e.at_ms, e.body, e.hash
+            SELECT f.no, f.base + e.offset_in_append, f.epoch, e.at, e.body, e.hash
             FROM {table} JOIN fenced f ON f.ord = e.ord)"
     )
 }
@@ -117,36 +123,37 @@ fn read_marks_part(places: &mut SqlParameters) -> String {
     )
 }
 
+/// The part that writes runs. A later row of a run replaces the earlier one, except what only the
+/// first row says and that a cancel was requested.
 fn runs_part(places: &mut SqlParameters) -> String {
     let table = places.unnest_table::<RunColumns<'_>>("r");
+    let (columns, given) = (column_list::<RunColumns<'_>>(""), column_list::<RunColumns<'_>>("r."));
+    let merged = table_columns::<RunColumns<'_>>().filter(|name| *name != "run_id");
+    let merged: Vec<String> = merged.map(merge_run_column).collect();
     format!(
         "runs AS (
-            INSERT INTO run (run_id, lane_no, state, active, cause, other_causes, text, tool_rounds,
-                model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
-                usd_micros, prompt, folder, agent, profile, model, cancel_requested,
-                resume_policy)
-            SELECT r.run_id, f.no, r.state, r.active, r.cause, r.other_causes, r.answer_text,
-                r.tool_rounds,
-                r.model_calls, r.tool_calls, r.input_tokens, r.output_tokens, r.cache_read,
-                r.cache_write, r.at_ms, r.usd_micros, r.prompt, r.folder, r.agent, r.profile,
-                r.model, r.cancel_requested, r.resume_policy
+            INSERT INTO run (lane_no, {columns})
+            SELECT f.no, {given}
             FROM {table} JOIN fenced f ON f.ord = r.ord ORDER BY r.pos
-            ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
-                cause = excluded.cause, other_causes = excluded.other_causes, text = excluded.text,
-                tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
-                tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
-                output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
-                cache_write = excluded.cache_write, at = excluded.at, resume_available = false,
-                usd_micros = excluded.usd_micros, prompt = coalesce(excluded.prompt, run.prompt),
-                folder = coalesce(excluded.folder, run.folder),
-                agent = coalesce(excluded.agent, run.agent),
-                profile = coalesce(excluded.profile, run.profile),
-                model = coalesce(excluded.model, run.model),
-                cancel_requested = run.cancel_requested OR excluded.cancel_requested,
-                resume_policy = coalesce(excluded.resume_policy, run.resume_policy)
+            ON CONFLICT (run_id) DO UPDATE SET resume_available = false, {}
             WHERE run.lane_no = excluded.lane_no
-            RETURNING run.no)"
+            RETURNING run.no)",
+        merged.join(", ")
     )
+}
+
+/// Columns of a run that a later row without a value leaves as they are.
+const KEPT_RUN_COLUMNS: [&str; 6] =
+    ["prompt", "folder", "agent", "profile", "model", "resume_policy"];
+
+fn merge_run_column(name: &str) -> String {
+    match name {
+        "cancel_requested" => format!("{name} = run.{name} OR excluded.{name}"),
+        _ if KEPT_RUN_COLUMNS.contains(&name) => {
+            format!("{name} = coalesce(excluded.{name}, run.{name})")
+        }
+        _ => format!("{name} = excluded.{name}"),
+    }
 }
 
 /// The part that writes traces. A trace's number is drawn once and used in both of its tables.
@@ -201,41 +208,57 @@ fn results_part(places: &mut SqlParameters) -> String {
     )
 }
 
+/// The part that writes checkpoints. Of several at one entry the last counts.
 fn checkpoints_part(places: &mut SqlParameters) -> String {
     let table = places.unnest_table::<CheckpointColumns<'_>>("c");
+    let columns = column_list::<CheckpointColumns<'_>>("");
+    let given = column_list::<CheckpointColumns<'_>>("c.");
+    let replaced = table_columns::<CheckpointColumns<'_>>().filter(|name| *name != "seq");
+    let replaced: Vec<String> = replaced.map(|name| format!("{name} = excluded.{name}")).collect();
     format!(
         "checkpoints AS (
-            INSERT INTO checkpoint (lane_no, seq, run_id, kind, iteration, message_cursor,
-                persisted_messages, prompt_hash, completed_calls)
-            SELECT f.no, c.seq, c.run_id, c.kind, c.iteration, c.message_cursor,
-                c.persisted_messages, c.prompt_hash, c.completed_calls
+            INSERT INTO checkpoint (lane_no, {columns})
+            SELECT f.no, {given}
             FROM {table} JOIN fenced f ON f.ord = c.ord
-            ON CONFLICT (lane_no, seq) DO UPDATE SET run_id = excluded.run_id,
-                kind = excluded.kind, iteration = excluded.iteration,
-                message_cursor = excluded.message_cursor,
-                persisted_messages = excluded.persisted_messages,
-                prompt_hash = excluded.prompt_hash, completed_calls = excluded.completed_calls)"
+            ON CONFLICT (lane_no, seq) DO UPDATE SET {})",
+        replaced.join(", ")
     )
 }
 
 fn events_part(places: &mut SqlParameters) -> String {
     let table = places.unnest_table::<EventColumns<'_>>("e");
+    let columns = column_list::<EventColumns<'_>>("");
+    let given = column_list::<EventColumns<'_>>("e.");
     format!(
         "events AS (
-            INSERT INTO event (lane_no, seq, run_id, at, name, fields, agent, profile)
-            SELECT f.no, e.seq, e.run_id, e.at_ms, e.name, e.fields, e.agent, e.profile
+            INSERT INTO event (lane_no, {columns})
+            SELECT f.no, {given}
             FROM {table} JOIN fenced f ON f.ord = e.ord ORDER BY e.pos)"
     )
 }
 
 fn raw_responses_part(places: &mut SqlParameters) -> String {
     let table = places.unnest_table::<RawResponseColumns<'_>>("w");
+    let columns = column_list::<RawResponseColumns<'_>>("");
+    let given = column_list::<RawResponseColumns<'_>>("w.");
     format!(
         "raws AS (
-            INSERT INTO raw_response (lane_no, seq, run_id, at, body)
-            SELECT f.no, w.seq, w.run_id, w.at_ms, w.body
+            INSERT INTO raw_response (lane_no, {columns})
+            SELECT f.no, {given}
             FROM {table} JOIN fenced f ON f.ord = w.ord ORDER BY w.pos)"
     )
+}
+
+/// Returns the columns that are written to the table as they are given: all but those that number
+/// the append and the row.
+fn table_columns<C: ColumnArrays>() -> impl Iterator<Item = &'static str> {
+    let names = C::column_types().into_iter().map(|(name, _)| name);
+    names.filter(|name| !matches!(*name, "ord" | "pos"))
+}
+
+/// Returns those columns as a list, each with a prefix.
+fn column_list<C: ColumnArrays>(prefix: &str) -> String {
+    table_columns::<C>().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The part that adds spending, one row for all appends of a profile: a statement may touch a row
@@ -266,5 +289,82 @@ fn result_part(parts: StatementParts, guard: GuardMode) -> String {
                 WHEN {marks} = (SELECT sum(read_messages) FROM fenced)
                  AND {runs} = (SELECT sum(runs) FROM fenced) THEN 1 ELSE 0 END FROM fenced"
         ),
+    }
+}
+
+/// A type that a column may hold.
+pub(super) trait ColumnType {
+    /// The array's type, and its name in SQL.
+    const ARRAY: (Type, &'static str);
+}
+
+impl ColumnType for i64 {
+    const ARRAY: (Type, &'static str) = (Type::INT8_ARRAY, "bigint[]");
+}
+
+impl ColumnType for bool {
+    const ARRAY: (Type, &'static str) = (Type::BOOL_ARRAY, "boolean[]");
+}
+
+impl ColumnType for std::borrow::Cow<'_, str> {
+    const ARRAY: (Type, &'static str) = (Type::TEXT_ARRAY, "text[]");
+}
+
+impl ColumnType for &[u8] {
+    const ARRAY: (Type, &'static str) = (Type::BYTEA_ARRAY, "bytea[]");
+}
+
+impl<T: ColumnType> ColumnType for Option<T> {
+    const ARRAY: (Type, &'static str) = T::ARRAY;
+}
+
+/// A kind of row that is sent as one array per column.
+pub(super) trait ColumnArrays {
+    /// Returns the names and types of the columns, in order.
+    fn column_types() -> Vec<(&'static str, (Type, &'static str))>;
+    /// Returns the arrays, in the order of `column_types`.
+    fn values(&self) -> Vec<SqlValue<'_>>;
+}
+
+/// Declares a kind of row: a struct with one `Vec` per column.
+macro_rules! columns {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        pub(super) struct $name<'r> {
+            _rows: std::marker::PhantomData<&'r ()>,
+            $(pub(super) $field: Vec<$type>),*
+        }
+
+        impl<'r> $crate::postgres::append_statement::ColumnArrays for $name<'r> {
+            fn column_types() -> Vec<(&'static str, (tokio_postgres::types::Type, &'static str))> {
+                vec![$((stringify!($field), <$type as $crate::postgres::append_statement::ColumnType>::ARRAY)),*]
+            }
+
+            fn values(&self) -> Vec<$crate::postgres::connection::SqlValue<'_>> {
+                vec![$(&self.$field),*]
+            }
+        }
+    };
+}
+pub(super) use columns;
+
+/// Numbers the parameters of a statement as kinds of rows are added.
+#[derive(Debug, Default)]
+pub(super) struct SqlParameters {
+    pub(super) types: Vec<Type>,
+}
+
+impl SqlParameters {
+    /// Returns a table of the form `unnest($1::bigint[], $2::text[]) AS name (a, b)`.
+    pub(super) fn unnest_table<C: ColumnArrays>(&mut self, name: &str) -> String {
+        let mut arrays = Vec::new();
+        let mut names = Vec::new();
+        for (field, (array, spelled)) in C::column_types() {
+            self.types.push(array);
+            arrays.push(format!("${}::{spelled}", self.types.len()));
+            names.push(field.trim_start_matches("r#"));
+        }
+        format!("unnest({}) AS {name} ({})", arrays.join(", "), names.join(", "))
     }
 }

@@ -57,23 +57,23 @@ pub(super) struct PgConnection {
 
 impl PgConnection {
     /// Connects and applies the session settings.
-    pub(super) async fn connect(home: &Arc<ServerConfig>) -> Result<Self, PgError> {
-        let link = Self::connect_without_settings(home).await?;
-        link.apply_session_settings().await?;
-        Ok(link)
+    pub(super) async fn connect(config: &Arc<ServerConfig>) -> Result<Self, PgError> {
+        let connection = Self::connect_without_settings(config).await?;
+        connection.apply_session_settings().await?;
+        Ok(connection)
     }
 
     /// Connects with the server's default settings.
     pub(super) async fn connect_without_settings(
-        home: &Arc<ServerConfig>,
+        config: &Arc<ServerConfig>,
     ) -> Result<Self, PgError> {
-        let connecting = home.address.config.connect(home.tls.clone());
-        let (client, connection) = with_timeout(home, connecting).await?;
+        let connecting = config.address.config.connect(config.tls.clone());
+        let (client, connection) = with_timeout(config, connecting).await?;
         let driver = tokio::spawn(async move {
             // Errors are reported to the caller that waits for a result.
             _ = connection.await;
         });
-        Ok(Self { config: Arc::clone(home), client, driver, prepared: HashMap::new() })
+        Ok(Self { config: Arc::clone(config), client, driver, prepared: HashMap::new() })
     }
 
     /// Applies the session settings, which also bound what the server does after the caller stopped
@@ -156,13 +156,13 @@ impl Drop for PgConnection {
 
 /// Waits for a result until the statement timeout: a frozen server keeps its connections open.
 async fn with_timeout<T>(
-    home: &ServerConfig,
+    config: &ServerConfig,
     asking: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, PgError> {
-    match timeout(home.settings.statement_timeout, asking).await {
-        Ok(answer) => answer.map_err(|error| classify_error(home.location(), &error)),
+    match timeout(config.settings.statement_timeout, asking).await {
+        Ok(answer) => answer.map_err(|error| classify_error(config.location(), &error)),
         Err(_) => {
-            Err(no_answer_error(home.location(), home.settings.statement_timeout.as_millis()))
+            Err(no_answer_error(config.location(), config.settings.statement_timeout.as_millis()))
         }
     }
 }

@@ -2,19 +2,16 @@
 //! than a general one: a connection that was left in the middle of an operation must be closed and
 //! never reused.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use windlass_runtime::ports::{BoxFuture, StoreError};
 
-use super::backoff::ReconnectBackoff;
+use super::backoff::{MAX_CONFLICT_RETRIES, RetryState};
 use super::config::ServerConfig;
 use super::connection::PgConnection;
 use super::error::{PgError, unreachable_error};
-
-/// How often an operation is retried after a conflict with another transaction.
-pub(super) const MAX_CONFLICT_RETRIES: u32 = 20;
 
 pub(super) struct PgPool {
     config: Arc<ServerConfig>,
@@ -45,50 +42,43 @@ impl PgPool {
     ) -> Result<T, StoreError> {
         let gone = |reason: String| unreachable_error(self.config.location(), reason).into_error();
         let _turn = self.permits.acquire().await.map_err(|closed| gone(closed.to_string()))?;
-        let mut last = gone("it was never tried".to_owned());
-        let patience = self.config.settings.retry_timeout;
-        match timeout(patience, self.retry_until_answered(work, &mut last)).await {
-            Ok(answer) => answer,
-            Err(_) => Err(last),
+        let mut retries = RetryState::new(self.config.location(), MAX_CONFLICT_RETRIES);
+        let retry_timeout = self.config.settings.retry_timeout;
+        match timeout(retry_timeout, self.retry_until_answered(work, &mut retries)).await {
+            Ok(answer) => answer.map_err(PgError::into_error),
+            Err(_) => Err(retries.last_error().clone()),
         }
     }
 
     async fn retry_until_answered<'w, T>(
         &self,
         work: impl Fn(PgConnection, AttemptState) -> BoxFuture<'w, PooledResult<T>>,
-        last: &mut StoreError,
-    ) -> Result<T, StoreError> {
-        let mut pauses = ReconnectBackoff::new();
-        let mut doubt = AttemptState::Fresh;
-        let mut again = 0;
+        retries: &mut RetryState,
+    ) -> Result<T, PgError> {
+        let mut attempt = AttemptState::Fresh;
         loop {
-            let trouble = match self.take_connection().await {
-                Ok(link) => {
-                    let (link, outcome) = work(link, doubt).await;
-                    match self.return_connection(link, outcome) {
+            let error = match self.take_connection().await {
+                Ok(connection) => {
+                    let (connection, outcome) = work(connection, attempt).await;
+                    match self.return_connection(connection, outcome) {
                         Ok(answer) => return Ok(answer),
-                        Err(trouble) => trouble,
+                        Err(error) => error,
                     }
                 }
-                Err(trouble) => trouble,
+                Err(error) => error,
             };
-            match trouble {
-                PgError::ConnectionLost(error) => {
-                    doubt = AttemptState::MayHaveLanded;
-                    *last = error;
-                }
-                PgError::Retry(error) if again < MAX_CONFLICT_RETRIES => *last = error,
-                other => return Err(other.into_error()),
+            if matches!(error, PgError::ConnectionLost(_)) {
+                attempt = AttemptState::MayHaveLanded;
             }
-            again += 1;
-            pauses.wait_next().await;
+            retries.record_failure(error)?;
+            retries.wait().await;
         }
     }
 
     async fn take_connection(&self) -> Result<PgConnection, PgError> {
-        let kept = self.lock_idle().pop().filter(|link| !link.is_closed());
+        let kept = self.lock_idle().pop().filter(|connection| !connection.is_closed());
         match kept {
-            Some(link) => Ok(link),
+            Some(connection) => Ok(connection),
             None => PgConnection::connect(&self.config).await,
         }
     }
@@ -96,19 +86,19 @@ impl PgPool {
     /// Returns the connection to the pool, unless its state is unknown.
     fn return_connection<T>(
         &self,
-        link: PgConnection,
+        connection: PgConnection,
         outcome: Result<T, PgError>,
     ) -> Result<T, PgError> {
         if matches!(outcome, Err(PgError::ConnectionLost(_))) {
             // The idle connections were probably cut together with this one.
             self.lock_idle().clear();
         } else {
-            self.lock_idle().push(link);
+            self.lock_idle().push(connection);
         }
         outcome
     }
 
     fn lock_idle(&self) -> MutexGuard<'_, Vec<PgConnection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock_ignoring_poison(&self.idle)
     }
 }

@@ -3,10 +3,10 @@
 use super::super::PostgresStore;
 use super::{PgConnection, TypedSql};
 
-async fn setting(link: &mut PgConnection, name: &str) -> String {
+async fn setting(connection: &mut PgConnection, name: &str) -> String {
     let ask: &'static TypedSql =
         Box::leak(Box::new(TypedSql::new(&format!("SELECT current_setting('{name}')"), &[])));
-    link.query(ask, &[]).await.unwrap().first().unwrap().get(0)
+    connection.query(ask, &[]).await.unwrap().first().unwrap().get(0)
 }
 
 // spec: SCALE-07
@@ -19,6 +19,6 @@ async fn commits_wait_for_the_disk_also_where_the_server_would_not() {
     let store = PostgresStore::open(&url).await.unwrap();
     let mut bare = PgConnection::connect_without_settings(&store.config).await.unwrap();
     assert_eq!(setting(&mut bare, "synchronous_commit").await, "off");
-    let mut link = PgConnection::connect(&store.config).await.unwrap();
-    assert_eq!(setting(&mut link, "synchronous_commit").await, "on");
+    let mut connection = PgConnection::connect(&store.config).await.unwrap();
+    assert_eq!(setting(&mut connection, "synchronous_commit").await, "on");
 }

@@ -46,7 +46,7 @@ impl PgError {
 }
 
 /// The reason given for a server that is reachable and has not finished starting.
-const NOT_READY_REASON: &str = "it is not ready yet";
+const NOT_READY_REASON: &str = "the server is starting";
 
 /// Returns whether the server reports that it is starting, so that waiting longer will help.
 pub(super) fn is_starting(error: &StoreError) -> bool {
@@ -54,43 +54,47 @@ pub(super) fn is_starting(error: &StoreError) -> bool {
 }
 
 /// Classifies an error of the driver.
-pub(super) fn classify_error(place: &str, error: &Error) -> PgError {
+pub(super) fn classify_error(location: &str, error: &Error) -> PgError {
     match error.as_db_error() {
-        Some(said) => classify_server_error(place, said),
-        None => classify_client_error(place, error),
+        Some(said) => classify_server_error(location, said),
+        None => classify_client_error(location, error),
     }
 }
 
-pub(super) fn no_answer_error(place: &str, waited_ms: u128) -> PgError {
-    unreachable_error(place, format!("no answer for {waited_ms} ms"))
+pub(super) fn no_answer_error(location: &str, waited_ms: u128) -> PgError {
+    unreachable_error(location, format!("no response for {waited_ms} ms"))
 }
 
-pub(super) fn unreachable_error(place: &str, reason: String) -> PgError {
-    PgError::ConnectionLost(StoreError::Unreachable { location: place.to_owned(), reason })
+pub(super) fn unreachable_error(location: &str, reason: String) -> PgError {
+    PgError::ConnectionLost(StoreError::Unreachable { location: location.to_owned(), reason })
 }
 
-fn classify_server_error(place: &str, said: &DbError) -> PgError {
+fn classify_server_error(location: &str, said: &DbError) -> PgError {
     let reason = said.message().to_owned();
     let code = said.code();
     let refused = |what: String| PgError::Rejected(invalid_argument(what));
     match code.code() {
-        "40001" | "40P01" | "57014" | "55P03" => PgError::Retry(busy_error(place, &reason)),
-        "57P03" => unreachable_error(place, format!("{NOT_READY_REASON}: {reason}")),
-        "57P01" | "57P02" | "57P05" | "25P03" | "40003" => unreachable_error(place, reason),
-        "53300" => PgError::ConnectionLost(too_many_connections_error(place, &reason)),
-        "26000" | "42P05" => PgError::ConnectionLost(pooled_connection_error(place)),
-        "25006" => PgError::Rejected(StoreError::ReadOnly { location: place.to_owned() }),
+        "40001" | "40P01" | "57014" | "55P03" => PgError::Retry(busy_error(location, &reason)),
+        "57P03" => unreachable_error(location, format!("{NOT_READY_REASON}: {reason}")),
+        "57P01" | "57P02" | "57P05" | "25P03" | "40003" => unreachable_error(location, reason),
+        "53300" => PgError::ConnectionLost(too_many_connections_error(location, &reason)),
+        "26000" | "42P05" => PgError::ConnectionLost(pooled_connection_error(location)),
+        "25006" => PgError::Rejected(StoreError::ReadOnly { location: location.to_owned() }),
         "28P01" | "28000" => refused(format!(
-            "{place} refuses us ({reason}); correct the user and password in the address"
+            "{location} rejected the login ({reason}); correct user and password in the address"
         )),
-        "3D000" => refused(format!("{place}: {reason}; make it with createdb, or name another")),
-        "42501" => refused(format!("{place}: {reason}; give this user the right, or name another")),
-        "53100" => server_error(said, StoreError::DiskFull { location: place.to_owned() }),
+        "3D000" => refused(format!(
+            "{location}: {reason}; create it with createdb, or use another database"
+        )),
+        "42501" => refused(format!(
+            "{location}: {reason}; grant this user the privilege, or use another user"
+        )),
+        "53100" => server_error(said, StoreError::DiskFull { location: location.to_owned() }),
         "XX001" | "XX002" => {
-            PgError::Rejected(StoreError::Corrupt { location: place.to_owned(), reason })
+            PgError::Rejected(StoreError::Corrupt { location: location.to_owned(), reason })
         }
-        code if code.starts_with("08") => unreachable_error(place, reason),
-        _ => server_error(said, StoreError::Broken { location: place.to_owned(), reason }),
+        code if code.starts_with("08") => unreachable_error(location, reason),
+        _ => server_error(said, StoreError::Broken { location: location.to_owned(), reason }),
     }
 }
 
@@ -99,43 +103,43 @@ fn server_error(said: &DbError, error: StoreError) -> PgError {
     PgError::Server(Box::new(PgServerError { code: said.code().clone(), constraint, error }))
 }
 
-fn busy_error(place: &str, reason: &str) -> StoreError {
-    StoreError::Broken { location: place.to_owned(), reason: reason.to_owned() }
+fn busy_error(location: &str, reason: &str) -> StoreError {
+    StoreError::Broken { location: location.to_owned(), reason: reason.to_owned() }
 }
 
-fn too_many_connections_error(place: &str, reason: &str) -> StoreError {
+fn too_many_connections_error(location: &str, reason: &str) -> StoreError {
     invalid_argument(format!(
-        "{place} takes no more connections ({reason}); raise max_connections there, \
+        "{location} has no free connections ({reason}); raise max_connections on the server, \
          or lower ?connections= in the address"
     ))
 }
 
-fn pooled_connection_error(place: &str) -> StoreError {
+fn pooled_connection_error(location: &str) -> StoreError {
     invalid_argument(format!(
-        "{place} forgets prepared statements, as pgbouncer does in transaction mode; \
+        "{location} does not keep prepared statements (PgBouncer in transaction mode?); \
          add ?prepared=off to the address"
     ))
 }
 
 /// Classifies an error of the client side. The driver does not expose its kind, except in its text.
-fn classify_client_error(place: &str, error: &Error) -> PgError {
+fn classify_client_error(location: &str, error: &Error) -> PgError {
     let text = error.to_string();
     let reason = error.source().map_or_else(|| text.clone(), ToString::to_string);
     match text.split(':').next().unwrap_or_default() {
         "error performing TLS handshake" if !is_connection_cut(error) => {
-            PgError::Rejected(tls_error(place, &reason))
+            PgError::Rejected(tls_error(location, &reason))
         }
         "authentication error" | "invalid configuration" => PgError::Rejected(invalid_argument(
-            format!("{place} cannot be used as it is written ({reason}); correct the address"),
+            format!("{location} is not a usable address ({reason}); correct it"),
         )),
         kind if is_unexpected_shape(kind) => {
-            let location = place.to_owned();
+            let location = location.to_owned();
             PgError::Rejected(StoreError::Corrupt { location, reason })
         }
         kind if kind.starts_with("error serializing parameter") => PgError::Rejected(
-            invalid_argument(format!("{place}: a value cannot be sent ({reason})")),
+            invalid_argument(format!("{location}: a value could not be encoded ({reason})")),
         ),
-        _ => unreachable_error(place, reason),
+        _ => unreachable_error(location, reason),
     }
 }
 
@@ -149,9 +153,9 @@ fn is_connection_cut(error: &Error) -> bool {
     io.is_some_and(|io| io.kind() != ErrorKind::InvalidData && io.kind() != ErrorKind::Other)
 }
 
-fn tls_error(place: &str, reason: &str) -> StoreError {
+fn tls_error(location: &str, reason: &str) -> StoreError {
     invalid_argument(format!(
-        "{place} cannot be spoken to over TLS ({reason}); turn it on there, \
-         name the certificate's root with sslrootcert=FILE, or choose another sslmode"
+        "TLS with {location} failed ({reason}); enable TLS on the server, \
+         set sslrootcert=FILE to its CA, or use another sslmode"
     ))
 }

@@ -10,8 +10,9 @@ use windlass_core::log::inbox::InboxMessage;
 use windlass_runtime::ports::StoreError;
 
 use super::connection::{PgConnection, TypedSql};
-use super::encoded_append::EncodedMessage;
 use super::error::{PgError, classify_error};
+use crate::column_values;
+use crate::encoding::EncodedMessage;
 use crate::pending_runs::{PendingMessage, RUN_MESSAGE_KINDS};
 
 /// How often a message id is retried that another sender takes at the same moment.
@@ -62,62 +63,65 @@ static RUN_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
 
 /// Enqueues a message; a known idempotency key returns the id of its first message.
 pub(super) async fn enqueue_message(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     lane: &LaneId,
-    letter: &EncodedMessage,
+    message: &EncodedMessage,
     sender: Option<&LaneId>,
 ) -> Result<InboxMessageId, PgError> {
     let sender = sender.map(LaneId::as_str);
     for _ in 0..MAX_ID_ATTEMPTS {
         let values: [super::connection::SqlValue<'_>; 5] =
-            [&lane.as_str(), &letter.key, &letter.kind, &letter.body, &sender];
-        let rows = link.query(&ENQUEUE_MESSAGE, &values).await?;
+            [&lane.as_str(), &&*message.key, &message.kind, &message.body.as_bytes(), &sender];
+        let rows = connection.query(&ENQUEUE_MESSAGE, &values).await?;
         if let Some(row) = rows.first() {
-            return parse_message_id(link, row);
+            return parse_message_id(connection, row);
         }
     }
-    let reason =
-        format!("somebody else took the next place in lane {lane} {MAX_ID_ATTEMPTS} times");
-    Err(PgError::Retry(StoreError::Broken { location: link.location().to_owned(), reason }))
+    let reason = format!(
+        "the next message id of lane {lane} was taken by another sender {MAX_ID_ATTEMPTS} times"
+    );
+    Err(PgError::Retry(StoreError::Broken { location: connection.location().to_owned(), reason }))
 }
 
-fn parse_message_id(link: &PgConnection, row: &Row) -> Result<InboxMessageId, PgError> {
-    let id = row.try_get::<_, i64>(0).map_err(|error| classify_error(link.location(), &error))?;
+fn parse_message_id(connection: &PgConnection, row: &Row) -> Result<InboxMessageId, PgError> {
+    let id =
+        row.try_get::<_, i64>(0).map_err(|error| classify_error(connection.location(), &error))?;
     Ok(id.cast_unsigned())
 }
 
 pub(super) async fn pending_messages(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     lane: &LaneId,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<InboxMessage>, PgError> {
-    let limit = i64::try_from(most).unwrap_or(i64::MAX).max(1);
-    let rows = link.query(&PENDING_MESSAGES, &[&lane.as_str(), &limit]).await?;
+    // At least one row is read: it tells whether the lane exists.
+    let rows_read = column_values::limit_column(limit).max(1);
+    let rows = connection.query(&PENDING_MESSAGES, &[&lane.as_str(), &rows_read]).await?;
     if rows.is_empty() {
         return Err(PgError::Rejected(StoreError::LaneNotFound { lane: lane.clone() }));
     }
     let mut found = Vec::new();
-    for row in rows.iter().take(most) {
-        found.extend(parse_message(link, row)?);
+    for row in rows.iter().take(limit) {
+        found.extend(parse_message(connection, row)?);
     }
     Ok(found)
 }
 
-fn parse_message(link: &PgConnection, row: &Row) -> Result<Option<InboxMessage>, PgError> {
-    let told = |error: tokio_postgres::Error| classify_error(link.location(), &error);
-    let Some(id) = row.try_get::<_, Option<i64>>(0).map_err(told)? else { return Ok(None) };
-    let body = row.try_get::<_, &[u8]>(1).map_err(told)?;
-    decode_message(link, id, body).map(Some)
+fn parse_message(connection: &PgConnection, row: &Row) -> Result<Option<InboxMessage>, PgError> {
+    let classify = |error: tokio_postgres::Error| classify_error(connection.location(), &error);
+    let Some(id) = row.try_get::<_, Option<i64>>(0).map_err(classify)? else { return Ok(None) };
+    let body = row.try_get::<_, &[u8]>(1).map_err(classify)?;
+    decode_message(connection, id, body).map(Some)
 }
 
 /// Decodes a message from its columns.
 pub(super) fn decode_message(
-    link: &PgConnection,
+    connection: &PgConnection,
     id: i64,
     body: &[u8],
 ) -> Result<InboxMessage, PgError> {
     let body = serde_json::from_slice(body).map_err(|error| {
-        let (location, reason) = (link.location().to_owned(), error.to_string());
+        let (location, reason) = (connection.location().to_owned(), error.to_string());
         PgError::Rejected(StoreError::Corrupt { location, reason })
     })?;
     Ok(InboxMessage { id: id.cast_unsigned(), body })
@@ -126,25 +130,25 @@ pub(super) fn decode_message(
 /// Returns unread messages about runs, newest first. One that cannot be decoded affects its own
 /// lane, not every list.
 pub(super) async fn run_messages(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     lane: Option<&LaneId>,
-    most: i64,
+    limit: i64,
 ) -> Result<Vec<PendingMessage>, PgError> {
     let kinds = RUN_MESSAGE_KINDS.to_vec();
-    let values: [super::connection::SqlValue<'_>; 3] = [&lane.map(LaneId::as_str), &kinds, &most];
-    let rows = link.query(&RUN_MESSAGES, &values).await?;
+    let values: [super::connection::SqlValue<'_>; 3] = [&lane.map(LaneId::as_str), &kinds, &limit];
+    let rows = connection.query(&RUN_MESSAGES, &values).await?;
     let mut found = Vec::new();
     for row in &rows {
-        let told = |error: tokio_postgres::Error| classify_error(link.location(), &error);
-        let Ok(body) = serde_json::from_slice(row.try_get::<_, &[u8]>(1).map_err(told)?) else {
+        let classify = |error: tokio_postgres::Error| classify_error(connection.location(), &error);
+        let Ok(body) = serde_json::from_slice(row.try_get::<_, &[u8]>(1).map_err(classify)?) else {
             continue;
         };
         found.push(PendingMessage {
-            lane: LaneId::from(row.try_get::<_, String>(0).map_err(told)?),
-            at: UnixMillis(row.try_get::<_, i64>(2).map_err(told)?.cast_unsigned()),
+            lane: LaneId::from(row.try_get::<_, String>(0).map_err(classify)?),
+            at: UnixMillis(row.try_get::<_, i64>(2).map_err(classify)?.cast_unsigned()),
             body,
-            folder: row.try_get::<_, &str>(3).map_err(told)?.into(),
-            agent: row.try_get::<_, &str>(4).map_err(told)?.into(),
+            folder: row.try_get::<_, &str>(3).map_err(classify)?.into(),
+            agent: row.try_get::<_, &str>(4).map_err(classify)?.into(),
         });
     }
     Ok(found)
@@ -152,11 +156,11 @@ pub(super) async fn run_messages(
 
 /// Returns the first of these messages that is not pending, because it does not exist or was read.
 pub(super) async fn first_not_pending(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     lane: &LaneId,
     messages: &[InboxMessageId],
 ) -> Result<Option<InboxMessageId>, PgError> {
-    let there = pending_messages(link, lane, usize::MAX).await?;
+    let there = pending_messages(connection, lane, usize::MAX).await?;
     let mut there: HashSet<InboxMessageId> = there.into_iter().map(|message| message.id).collect();
     Ok(messages.iter().copied().find(|message| !there.remove(message)))
 }

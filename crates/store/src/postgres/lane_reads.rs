@@ -1,4 +1,5 @@
-//! Reading lanes. A fork's log is its ancestors' entries up to the fork, then its own.
+//! Reads of lanes, logs and runs. A fork's log is its ancestors' entries up to the fork, then its
+//! own.
 
 use std::sync::{Arc, LazyLock};
 
@@ -40,23 +41,23 @@ static READ_ENTRIES: LazyLock<TypedSql> = LazyLock::new(|| {
     TypedSql::new(text, &[Type::INT8, Type::INT8, Type::INT8, Type::INT8])
 });
 
-static READ_RUNS: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text =
-        "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
-             run.agent, profile, model, usd_micros, cancel_requested, resume_policy
-         FROM run
-         JOIN lane ON lane.no = run.lane_no ORDER BY run.no DESC LIMIT $1";
-    TypedSql::new(text, &[Type::INT8])
-});
+/// The columns of a run that lists show, in the order in which `parse_run_info` reads them.
+const RUN_INFO_COLUMNS: &str = "run_id, lane.id, state, cause, text, at, resume_available, prompt,
+    run.folder, run.agent, profile, model, usd_micros, cancel_requested, resume_policy";
+
+static READ_RUNS: LazyLock<TypedSql> =
+    LazyLock::new(|| TypedSql::new(&read_runs_sql(""), &[Type::INT8]));
 
 static READ_RUNS_OF_LANE: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text =
-        "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
-             run.agent, profile, model, usd_micros, cancel_requested, resume_policy
-         FROM run
-         JOIN lane ON lane.no = run.lane_no WHERE lane.id = $2 ORDER BY run.no DESC LIMIT $1";
-    TypedSql::new(text, &[Type::INT8, Type::TEXT])
+    TypedSql::new(&read_runs_sql("WHERE lane.id = $2"), &[Type::INT8, Type::TEXT])
 });
+
+fn read_runs_sql(filter: &str) -> String {
+    format!(
+        "SELECT {RUN_INFO_COLUMNS} FROM run JOIN lane ON lane.no = run.lane_no
+         {filter} ORDER BY run.no DESC LIMIT $1"
+    )
+}
 
 static READ_TRACE_ENDS: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "SELECT run_id, iter, cause, at, agent, profile, model FROM run
@@ -68,15 +69,15 @@ static READ_TRACE_ENDS: LazyLock<TypedSql> = LazyLock::new(|| {
 
 /// Returns the ends of traces, newest first.
 pub(super) async fn read_trace_ends(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     since: UnixMillis,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<RunTraceEnd>, PgError> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let since = i64::try_from(since.0).unwrap_or(i64::MAX);
-    let rows = link.query(&READ_TRACE_ENDS, &[&since, &most]).await?;
+    let limit = column_values::limit_column(limit);
+    let since = column_values::saturating_column(since.0);
+    let rows = connection.query(&READ_TRACE_ENDS, &[&since, &limit]).await?;
     let ends = rows.iter().map(parse_trace_end).collect::<Result<_, _>>();
-    ends.map_err(|error| classify_error(link.location(), &error))
+    ends.map_err(|error| classify_error(connection.location(), &error))
 }
 
 fn parse_trace_end(row: &Row) -> Result<RunTraceEnd, Error> {
@@ -99,16 +100,16 @@ static READ_RAW_RESPONSES: LazyLock<TypedSql> = LazyLock::new(|| {
 
 /// Returns raw responses, oldest first.
 pub(super) async fn read_raw_responses(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     lane: &LaneId,
     after: Seq,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<RawRow>, PgError> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let rows = link.query(&READ_RAW_RESPONSES, &[&lane.as_str(), &after, &most]).await?;
+    let limit = column_values::limit_column(limit);
+    let after = column_values::saturating_column(after);
+    let rows = connection.query(&READ_RAW_RESPONSES, &[&lane.as_str(), &after, &limit]).await?;
     let found = rows.iter().map(parse_raw_response).collect::<Result<_, _>>();
-    found.map_err(|error| classify_error(link.location(), &error))
+    found.map_err(|error| classify_error(connection.location(), &error))
 }
 
 fn parse_raw_response(row: &Row) -> Result<RawRow, Error> {
@@ -123,12 +124,12 @@ fn parse_raw_response(row: &Row) -> Result<RawRow, Error> {
 }
 
 pub(super) async fn read_lane(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     lane: &LaneId,
 ) -> Result<Option<LaneInfo>, PgError> {
-    let rows = link.query(&READ_LANE, &[&lane.as_str()]).await?;
+    let rows = connection.query(&READ_LANE, &[&lane.as_str()]).await?;
     let info = rows.first().map(|row| parse_lane_info(lane, row)).transpose();
-    info.map_err(|error| classify_error(link.location(), &error))
+    info.map_err(|error| classify_error(connection.location(), &error))
 }
 
 fn parse_lane_info(lane: &LaneId, row: &Row) -> Result<LaneInfo, Error> {
@@ -149,93 +150,94 @@ fn parse_lane_info(lane: &LaneId, row: &Row) -> Result<LaneInfo, Error> {
 }
 
 pub(super) async fn read_log(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     lane: &LaneId,
     after: Seq,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<EncodedEntry>, PgError> {
-    let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let stretches = link.query(&LOG_SEGMENTS, &[&lane.as_str(), &after]).await?;
-    if stretches.is_empty() {
+    let after = column_values::saturating_column(after);
+    let segments = connection.query(&LOG_SEGMENTS, &[&lane.as_str(), &after]).await?;
+    if segments.is_empty() {
         return Err(PgError::Rejected(StoreError::LaneNotFound { lane: lane.clone() }));
     }
     let mut found = Vec::new();
-    for stretch in &stretches {
-        let number = |column| stretch.try_get::<_, i64>(column);
+    for segment in &segments {
+        let number = |column| segment.try_get::<_, i64>(column);
         let (no, upto) = (number(0), number(1));
-        let no = no.map_err(|error| classify_error(link.location(), &error))?;
-        let upto = upto.map_err(|error| classify_error(link.location(), &error))?;
-        let room = i64::try_from(most.saturating_sub(found.len())).unwrap_or(i64::MAX);
-        for row in link.query(&READ_ENTRIES, &[&no, &after, &upto, &room]).await? {
-            found.push(parse_entry(link, &row)?);
+        let no = no.map_err(|error| classify_error(connection.location(), &error))?;
+        let upto = upto.map_err(|error| classify_error(connection.location(), &error))?;
+        let remaining = column_values::limit_column(limit.saturating_sub(found.len()));
+        for row in connection.query(&READ_ENTRIES, &[&no, &after, &upto, &remaining]).await? {
+            found.push(parse_entry(connection, &row)?);
         }
     }
     Ok(found)
 }
 
-fn parse_entry(link: &PgConnection, row: &Row) -> Result<EncodedEntry, PgError> {
-    let told = |error: Error| classify_error(link.location(), &error);
-    let bytes = row.try_get::<_, &[u8]>(2).map_err(told)?;
+fn parse_entry(connection: &PgConnection, row: &Row) -> Result<EncodedEntry, PgError> {
+    let classify = |error: Error| classify_error(connection.location(), &error);
+    let bytes = row.try_get::<_, &[u8]>(2).map_err(classify)?;
     let line = std::str::from_utf8(bytes).map_err(|error| {
-        let (location, reason) = (link.location().to_owned(), error.to_string());
+        let (location, reason) = (connection.location().to_owned(), error.to_string());
         PgError::Rejected(StoreError::Corrupt { location, reason })
     })?;
     Ok(EncodedEntry {
-        seq: row.try_get::<_, i64>(0).map_err(told)?.cast_unsigned(),
-        at: UnixMillis(row.try_get::<_, i64>(1).map_err(told)?.cast_unsigned()),
+        seq: row.try_get::<_, i64>(0).map_err(classify)?.cast_unsigned(),
+        at: UnixMillis(row.try_get::<_, i64>(1).map_err(classify)?.cast_unsigned()),
         line: Arc::from(line),
     })
 }
 
 /// Returns runs, newest first.
 pub(super) async fn read_runs(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     lane: Option<&LaneId>,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<RunInfo>, PgError> {
-    let limit = i64::try_from(most).unwrap_or(i64::MAX);
+    let rows_read = column_values::limit_column(limit);
     // Messages are read first: a prompt that is read meanwhile then has a row, and counts once.
-    let pending = inbox::run_messages(link, lane, limit).await?;
+    let pending = inbox::run_messages(connection, lane, rows_read).await?;
     let rows = match lane {
-        None => link.query(&READ_RUNS, &[&limit]).await?,
-        Some(lane) => link.query(&READ_RUNS_OF_LANE, &[&limit, &lane.as_str()]).await?,
+        None => connection.query(&READ_RUNS, &[&rows_read]).await?,
+        Some(lane) => connection.query(&READ_RUNS_OF_LANE, &[&rows_read, &lane.as_str()]).await?,
     };
-    let runs = rows.iter().map(|row| parse_run_info(link, row)).collect::<Result<_, _>>()?;
-    Ok(pending_runs::merge_pending(runs, pending, most))
+    let runs = rows.iter().map(|row| parse_run_info(connection, row)).collect::<Result<_, _>>()?;
+    Ok(pending_runs::merge_pending(runs, pending, limit))
 }
 
-fn parse_run_info(link: &PgConnection, row: &Row) -> Result<RunInfo, PgError> {
+fn parse_run_info(connection: &PgConnection, row: &Row) -> Result<RunInfo, PgError> {
     let text = |column| row.try_get::<_, Option<String>>(column);
-    let told = |error: Error| classify_error(link.location(), &error);
-    let state = text(2).map_err(told)?.unwrap_or_default();
-    let cause = text(3).map_err(told)?;
+    let classify = |error: Error| classify_error(connection.location(), &error);
+    let state = text(2).map_err(classify)?.unwrap_or_default();
+    let cause = text(3).map_err(classify)?;
     Ok(RunInfo {
-        run: RunId::from(text(0).map_err(told)?.unwrap_or_default()),
-        lane: LaneId::from(text(1).map_err(told)?.unwrap_or_default()),
+        run: RunId::from(text(0).map_err(classify)?.unwrap_or_default()),
+        lane: LaneId::from(text(1).map_err(classify)?.unwrap_or_default()),
         state: column_values::parse_state(&state)
-            .ok_or_else(|| unknown_name_error(link, &state))?,
+            .ok_or_else(|| unknown_name_error(connection, &state))?,
         cause: cause
             .map(|name| {
-                column_values::parse_cause(&name).ok_or_else(|| unknown_name_error(link, &name))
+                column_values::parse_cause(&name)
+                    .ok_or_else(|| unknown_name_error(connection, &name))
             })
             .transpose()?,
-        text: text(4).map_err(told)?.map(Arc::from),
-        at: UnixMillis(row.try_get::<_, i64>(5).map_err(told)?.cast_unsigned()),
-        resume_available: row.try_get(6).map_err(told)?,
-        cancel_requested: row.try_get(13).map_err(told)?,
+        text: text(4).map_err(classify)?.map(Arc::from),
+        at: UnixMillis(row.try_get::<_, i64>(5).map_err(classify)?.cast_unsigned()),
+        resume_available: row.try_get(6).map_err(classify)?,
+        cancel_requested: row.try_get(13).map_err(classify)?,
         description: RunDescription {
-            prompt: text(7).map_err(told)?.map(Arc::from),
-            folder: text(8).map_err(told)?.map(Arc::from),
-            agent: text(9).map_err(told)?.map(Arc::from),
-            profile: text(10).map_err(told)?.map(Arc::from),
-            model: text(11).map_err(told)?.map(Arc::from),
-            resume: text(14).map_err(told)?.map(|name| ResumePolicy::from_name(&name)),
+            prompt: text(7).map_err(classify)?.map(Arc::from),
+            folder: text(8).map_err(classify)?.map(Arc::from),
+            agent: text(9).map_err(classify)?.map(Arc::from),
+            profile: text(10).map_err(classify)?.map(Arc::from),
+            model: text(11).map_err(classify)?.map(Arc::from),
+            resume: text(14).map_err(classify)?.map(|name| ResumePolicy::from_name(&name)),
         },
-        usd_micros: row.try_get::<_, Option<i64>>(12).map_err(told)?.map(i64::cast_unsigned),
+        usd_micros: row.try_get::<_, Option<i64>>(12).map_err(classify)?.map(i64::cast_unsigned),
     })
 }
 
-fn unknown_name_error(link: &PgConnection, name: &str) -> PgError {
-    let reason = format!("`{name}` is no state or cause that this version knows");
-    PgError::Rejected(StoreError::Corrupt { location: link.location().to_owned(), reason })
+fn unknown_name_error(connection: &PgConnection, name: &str) -> PgError {
+    let reason = column_values::unknown_name(name);
+    PgError::Rejected(StoreError::Corrupt { location: connection.location().to_owned(), reason })
 }

@@ -56,9 +56,9 @@ pub(super) struct InboxNotifier {
 }
 
 impl InboxNotifier {
-    pub(super) fn start(home: Arc<ServerConfig>, hints: Arc<InboxHints>) -> Self {
+    pub(super) fn start(config: Arc<ServerConfig>, hints: Arc<InboxHints>) -> Self {
         let (queue, lanes) = mpsc::channel(MAX_QUEUED_NOTIFICATIONS);
-        tokio::spawn(run_notifier(home, Arc::clone(&hints), lanes));
+        tokio::spawn(run_notifier(config, Arc::clone(&hints), lanes));
         Self { hints, queue }
     }
 
@@ -72,7 +72,7 @@ impl InboxNotifier {
 
 /// Reconnects until the store is closed.
 async fn run_notifier(
-    home: Arc<ServerConfig>,
+    config: Arc<ServerConfig>,
     hints: Arc<InboxHints>,
     mut lanes: mpsc::Receiver<LaneId>,
 ) {
@@ -80,14 +80,14 @@ async fn run_notifier(
     let sender = worker_identity::new_worker_id();
     let mut pauses = ReconnectBackoff::new();
     while !lanes.is_closed() {
-        if let Ok((client, connection)) = home.address.config.connect(home.tls.clone()).await {
+        if let Ok((client, connection)) = config.address.config.connect(config.tls.clone()).await {
             pauses = ReconnectBackoff::new();
             let listening = tokio::spawn(forward_notifications(
                 Arc::clone(&sender),
                 Arc::clone(&hints),
                 connection,
             ));
-            send_notifications(&home, &client, &sender, &hints, &mut lanes).await;
+            send_notifications(&config, &client, &sender, &hints, &mut lanes).await;
             listening.abort();
         }
         pauses.wait_next().await;
@@ -100,26 +100,26 @@ async fn forward_notifications(
     hints: Arc<InboxHints>,
     mut connection: Connection<Socket, PgTlsStream<Socket>>,
 ) {
-    let mut company = WorkerRing::new(Arc::clone(&own));
+    let mut ring = WorkerRing::new(Arc::clone(&own));
     let mut rounds = tokio::time::interval(PRESENCE_INTERVAL);
     let later = DelayedHint::new(Arc::clone(&hints));
     loop {
         let message = tokio::select! {
             message = poll_fn(|context| connection.poll_message(context)) => message,
             _ = rounds.tick() => {
-                company.expire_silent();
+                ring.expire_silent();
                 continue;
             }
         };
         let Some(Ok(message)) = message else { return };
         let AsyncMessage::Notification(notice) = message else { continue };
         match notice.payload().split_once(' ') {
-            None => company.record_alive(notice.payload()),
+            None => ring.record_alive(notice.payload()),
             Some((sender, _)) if *sender == *own => {}
             Some((_, lane)) => {
                 let lane = LaneId::from(lane);
                 hints.notify_if_waiting(&lane);
-                match company.is_first_choice(&lane) {
+                match ring.is_first_choice(&lane) {
                     true => hints.notify_any(),
                     false => later.notify_any_later(),
                 }
@@ -158,7 +158,7 @@ impl Drop for DelayedHint {
 
 /// Sends queued notifications, until the connection or the store is closed.
 async fn send_notifications(
-    home: &ServerConfig,
+    config: &ServerConfig,
     client: &Client,
     own: &str,
     hints: &InboxHints,
@@ -166,7 +166,7 @@ async fn send_notifications(
 ) {
     // An engine without `LISTEN` may still support `NOTIFY`, and the other way round.
     _ = client.batch_execute(LISTEN_SQL).await;
-    let prepared = match home.statement_mode() {
+    let prepared = match config.statement_mode() {
         StatementMode::Prepared => {
             client.prepare_typed(&NOTIFY_SQL.text, &NOTIFY_SQL.types).await.ok()
         }

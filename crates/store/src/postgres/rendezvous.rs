@@ -5,8 +5,8 @@
 //! names. A wrong view only makes a worker poll sooner or later than needed.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
+use sha2::{Digest, Sha256};
 use windlass_core::log::ids::LaneId;
 use windlass_runtime::ports::WorkerId;
 
@@ -55,8 +55,9 @@ impl WorkerRing {
     }
 }
 
+/// Returns the weight of a worker for a lane. Processes of different versions must agree on it, which
+/// the hasher of the standard library does not promise.
 fn weight(name: &str, lane: &LaneId) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (name, lane.as_str()).hash(&mut hasher);
-    hasher.finish()
+    let pair = Sha256::new().chain_update(name).chain_update([0]).chain_update(lane.as_str());
+    pair.finalize().iter().take(8).fold(0, |weight, byte| weight << 8 | u64::from(*byte))
 }

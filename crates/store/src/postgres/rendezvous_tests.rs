@@ -1,9 +1,9 @@
 use super::*;
 
 fn worker_ring(own: &str, others: &[&str]) -> WorkerRing {
-    let mut company = WorkerRing::new(own.into());
-    others.iter().for_each(|other| company.record_alive(other));
-    company
+    let mut ring = WorkerRing::new(own.into());
+    others.iter().for_each(|other| ring.record_alive(other));
+    ring
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn who_is_alone_goes_first_and_who_fell_silent_goes_last() {
 
 #[test]
 fn strangers_do_not_fill_the_memory() {
-    let mut company = worker_ring("a", &["b"]);
-    (0..2 * MAX_WORKERS).for_each(|nth| company.record_alive(&nth.to_string()));
-    assert_eq!(company.others.len(), MAX_WORKERS);
-    company.expire_silent();
-    company.record_alive("b");
-    assert_eq!(company.others["b"], 0);
+    let mut ring = worker_ring("a", &["b"]);
+    (0..2 * MAX_WORKERS).for_each(|nth| ring.record_alive(&nth.to_string()));
+    assert_eq!(ring.others.len(), MAX_WORKERS);
+    ring.expire_silent();
+    ring.record_alive("b");
+    assert_eq!(ring.others["b"], 0);
 }

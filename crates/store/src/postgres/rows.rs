@@ -8,9 +8,8 @@ use windlass_core::projection::{
 };
 use windlass_core::settings::conversation_settings::ResumePolicy;
 
-use super::column_arrays::columns;
-use super::encoded_append::EncodedAppend;
-use super::nul_text::replace_nul;
+use super::append_batch::EncodedAppend;
+use super::append_statement::columns;
 use crate::column_values;
 
 /// The last millisecond of the year 9999; PostgreSQL rejects later times.
@@ -26,7 +25,7 @@ columns!(
         active: bool,
         cause: Option<Cow<'r, str>>,
         other_causes: Option<Cow<'r, str>>,
-        answer_text: Option<Cow<'r, str>>,
+        text: Option<Cow<'r, str>>,
         tool_rounds: i64,
         model_calls: i64,
         tool_calls: i64,
@@ -34,7 +33,7 @@ columns!(
         output_tokens: i64,
         cache_read: i64,
         cache_write: i64,
-        at_ms: i64,
+        at: i64,
         usd_micros: Option<i64>,
         prompt: Option<Cow<'r, str>>,
         folder: Option<Cow<'r, str>>,
@@ -108,7 +107,7 @@ columns!(
         pos: i64,
         seq: i64,
         run_id: Option<Cow<'r, str>>,
-        at_ms: i64,
+        at: i64,
         name: Cow<'r, str>,
         fields: Cow<'r, str>,
         agent: Cow<'r, str>,
@@ -123,7 +122,7 @@ columns!(
         pos: i64,
         seq: i64,
         run_id: Option<Cow<'r, str>>,
-        at_ms: i64,
+        at: i64,
         body: Cow<'r, str>,
     }
 );
@@ -193,15 +192,15 @@ impl<'r> RowColumns<'r> {
         runs.active.push(column_values::is_active(row.state));
         runs.cause.push(row.cause.map(|cause| Cow::Owned(column_values::cause_name(cause))));
         runs.other_causes.push(other_causes.map(replace_nul));
-        runs.answer_text.push(row.text.as_deref().map(replace_nul));
+        runs.text.push(row.text.as_deref().map(replace_nul));
         runs.tool_rounds.push(counters.tool_rounds.into());
         runs.model_calls.push(counters.model_calls.into());
         runs.tool_calls.push(counters.tool_calls.into());
-        runs.input_tokens.push(column_values::column_count(counters.usage.input_tokens));
-        runs.output_tokens.push(column_values::column_count(counters.usage.output_tokens));
-        runs.cache_read.push(column_values::column_count(counters.usage.cache_read_tokens));
-        runs.cache_write.push(column_values::column_count(counters.usage.cache_write_tokens));
-        runs.at_ms.push(to_i64(row.at));
+        runs.input_tokens.push(column_values::saturating_column(counters.usage.input_tokens));
+        runs.output_tokens.push(column_values::saturating_column(counters.usage.output_tokens));
+        runs.cache_read.push(column_values::saturating_column(counters.usage.cache_read_tokens));
+        runs.cache_write.push(column_values::saturating_column(counters.usage.cache_write_tokens));
+        runs.at.push(millis_column(row.at));
         runs.usd_micros.push(row.usd_micros.map(u64::cast_signed));
         runs.prompt.push(description.prompt.as_deref().map(owned_without_nul));
         runs.folder.push(description.folder.as_deref().map(owned_without_nul));
@@ -235,7 +234,7 @@ impl<'r> RowColumns<'r> {
         traces.output_tokens.push(column_values::trace_column_count(row.usage.output_tokens));
         traces.cache_read.push(column_values::trace_column_count(row.usage.cache_read_tokens));
         traces.cache_write.push(column_values::trace_column_count(row.usage.cache_write_tokens));
-        traces.ms.push((row.at.0 <= MAX_TIMESTAMP_MS).then(|| to_i64(row.at)));
+        traces.ms.push((row.at.0 <= MAX_TIMESTAMP_MS).then(|| millis_column(row.at)));
         traces.transition.push(Cow::Borrowed(row.transition));
         traces.model.push(row.model.as_deref().map(replace_nul));
         traces.reply_stop_reason.push(row.reply_stop_reason.as_deref().map(replace_nul));
@@ -253,8 +252,8 @@ impl<'r> RowColumns<'r> {
         results.tool_call_id.push(owned_without_nul(&row.tool_call_id));
         results.call.push(owned_without_nul(&row.call));
         results.tool.push(owned_without_nul(&row.tool));
-        results.started_at.push(row.started_at.map(to_i64));
-        results.completed_at.push(row.completed_at.map(to_i64));
+        results.started_at.push(row.started_at.map(millis_column));
+        results.completed_at.push(row.completed_at.map(millis_column));
         results.outcome.push(row.outcome.as_deref().map(owned_without_nul));
         results.result_seq.push(row.result_seq.map(u64::cast_signed));
         results.attempts.push(row.attempts.into());
@@ -268,7 +267,9 @@ impl<'r> RowColumns<'r> {
         checkpoints.kind.push(Cow::Borrowed(row.kind.as_str()));
         checkpoints.iteration.push(row.iteration.into());
         checkpoints.message_cursor.push(row.message_cursor.cast_signed());
-        checkpoints.persisted_messages.push(column_values::column_count(row.persisted_messages));
+        checkpoints
+            .persisted_messages
+            .push(column_values::saturating_column(row.persisted_messages));
         checkpoints.prompt_hash.push(row.prompt_hash.as_deref().map(replace_nul));
         checkpoints.completed_calls.push(calls.map(replace_nul));
     }
@@ -280,7 +281,7 @@ impl<'r> RowColumns<'r> {
         events.pos.push(pos);
         events.seq.push(row.seq.cast_signed());
         events.run_id.push(row.run.as_ref().map(|run| replace_nul(run.as_str())));
-        events.at_ms.push(to_i64(row.at));
+        events.at.push(millis_column(row.at));
         events.name.push(replace_nul(row.name));
         events.fields.push(replace_nul(row.fields.text()));
         events.agent.push(replace_nul(&row.agent));
@@ -294,7 +295,7 @@ impl<'r> RowColumns<'r> {
         raws.pos.push(pos);
         raws.seq.push(row.seq.cast_signed());
         raws.run_id.push(row.run.as_ref().map(|run| replace_nul(run.as_str())));
-        raws.at_ms.push(to_i64(row.at));
+        raws.at.push(millis_column(row.at));
         raws.body.push(replace_nul(row.body.text()));
     }
 }
@@ -343,6 +344,15 @@ fn owned_without_nul(text: &str) -> Cow<'static, str> {
     Cow::Owned(replace_nul(text).into_owned())
 }
 
-pub(super) fn to_i64(at: UnixMillis) -> i64 {
+pub(super) fn millis_column(at: UnixMillis) -> i64 {
     at.0.cast_signed()
+}
+
+const NUL_SYMBOL: &str = "\u{2400}";
+
+pub(super) fn replace_nul(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') {
+        false => Cow::Borrowed(text),
+        true => Cow::Owned(text.replace('\0', NUL_SYMBOL)),
+    }
 }

@@ -37,63 +37,64 @@ const ALREADY_CREATED: [SqlState; 3] =
 
 /// Migrates the database to the newest schema; one that is newer still, or of a development
 /// version, is left unchanged.
-pub(super) async fn migrate_schema(link: &mut PgConnection) -> Result<(), PgError> {
-    match find_version(link).await? {
+pub(super) async fn migrate_schema(connection: &mut PgConnection) -> Result<(), PgError> {
+    match find_version(connection).await? {
         Some(version) if version == MIGRATIONS.newest() => return Ok(()),
-        Some(version) => drop(pending(link, version)?),
-        None => create_version_table(link).await?,
+        Some(version) => drop(pending(connection, version)?),
+        None => create_version_table(connection).await?,
     }
-    link.execute_batch("BEGIN").await?;
-    let done = run_migrations(link).await;
-    link.execute_batch(if done.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
+    connection.execute_batch("BEGIN").await?;
+    let done = run_migrations(connection).await;
+    connection.execute_batch(if done.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
     done
 }
 
-async fn run_migrations(link: &mut PgConnection) -> Result<(), PgError> {
+async fn run_migrations(connection: &mut PgConnection) -> Result<(), PgError> {
     // Read again under the lock: another process may have migrated meanwhile.
-    let version = read_version(link, &LOCK_VERSION).await?.unwrap_or_default();
-    for step in pending(link, version)? {
-        link.execute_batch(step)
+    let version = read_version(connection, &LOCK_VERSION).await?.unwrap_or_default();
+    for step in pending(connection, version)? {
+        connection
+            .execute_batch(step)
             .await
-            .map_err(|trouble| foreign_tables_error(link.location(), trouble))?;
+            .map_err(|error| foreign_tables_error(connection.location(), error))?;
     }
-    link.query(&UPDATE_VERSION, &[&MIGRATIONS.newest()]).await.map(drop)
+    connection.query(&UPDATE_VERSION, &[&MIGRATIONS.newest()]).await.map(drop)
 }
 
-fn pending(link: &PgConnection, version: i64) -> Result<&'static [&'static str], PgError> {
-    MIGRATIONS.pending(link.location(), version).map_err(PgError::Rejected)
+fn pending(connection: &PgConnection, version: i64) -> Result<&'static [&'static str], PgError> {
+    MIGRATIONS.pending(connection.location(), version).map_err(PgError::Rejected)
 }
 
 /// Returns the schema version; `None` for a new database.
-async fn find_version(link: &mut PgConnection) -> Result<Option<i64>, PgError> {
-    match read_version(link, &READ_VERSION).await {
+async fn find_version(connection: &mut PgConnection) -> Result<Option<i64>, PgError> {
+    match read_version(connection, &READ_VERSION).await {
         Err(PgError::Server(fault)) if fault.code == SqlState::UNDEFINED_TABLE => Ok(None),
         other => other,
     }
 }
 
 async fn read_version(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     sql: &'static TypedSql,
 ) -> Result<Option<i64>, PgError> {
-    let rows = link.query(sql, &[]).await?;
+    let rows = connection.query(sql, &[]).await?;
     Ok(rows.first().and_then(|row| row.try_get(0).ok()))
 }
 
-async fn create_version_table(link: &mut PgConnection) -> Result<(), PgError> {
-    match link.execute_batch(VERSION_TABLE).await {
+async fn create_version_table(connection: &mut PgConnection) -> Result<(), PgError> {
+    match connection.execute_batch(VERSION_TABLE).await {
         // Two processes may create it at the same moment: `IF NOT EXISTS` checks and then creates.
         Err(PgError::Server(fault)) if ALREADY_CREATED.contains(&fault.code) => (),
         other => other?,
     }
-    link.query(&INSERT_VERSION, &[]).await.map(drop)
+    connection.query(&INSERT_VERSION, &[]).await.map(drop)
 }
 
-fn foreign_tables_error(place: &str, trouble: PgError) -> PgError {
-    match trouble {
+fn foreign_tables_error(location: &str, error: PgError) -> PgError {
+    match error {
         PgError::Server(fault) if fault.code == SqlState::DUPLICATE_TABLE => {
             PgError::Rejected(invalid_argument(format!(
-                "{place} holds tables of another program; give windlass a database of its own"
+                "{location} contains tables of another program; use a separate database for windlass"
             )))
         }
         other => other,

@@ -64,7 +64,7 @@ impl ServerAddress {
             if theirs.is_empty() { base.into() } else { [base, &theirs.join("&")].join("?") };
         let mut config = Config::from_str(&text).map_err(|error| invalid_address(&error))?;
         if config.get_hosts().is_empty() {
-            return Err(invalid_address(&"it names no host"));
+            return Err(invalid_address(&"it has no host"));
         }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
@@ -127,7 +127,9 @@ impl UrlOptions {
             "require" | "verify-ca" | "verify-full" => SslMode::Require,
             other => {
                 let known = "disable, allow, prefer, require, verify-ca or verify-full";
-                return Err(invalid_address(&format!("sslmode={other} is none of {known}")));
+                return Err(invalid_address(&format!(
+                    "sslmode={other} is not valid; use one of {known}"
+                )));
             }
         };
         self.mode = Some(encryption);
@@ -156,19 +158,19 @@ fn parse_prepared(value: &str) -> Result<StatementMode, StoreError> {
     match value {
         "on" => Ok(StatementMode::Prepared),
         "off" => Ok(StatementMode::Unprepared),
-        other => Err(invalid_address(&format!("prepared={other} is neither on nor off"))),
+        other => Err(invalid_address(&format!("prepared={other} is not valid; use on or off"))),
     }
 }
 
 fn parse_connections(value: &str) -> Result<usize, StoreError> {
     let number = value.parse().ok().filter(|number| (1..=MAX_CONNECTIONS).contains(number));
-    let says = || format!("connections={value} is no number from 1 to {MAX_CONNECTIONS}");
+    let says = || format!("connections={value} is not a number from 1 to {MAX_CONNECTIONS}");
     number.ok_or_else(|| invalid_address(&says()))
 }
 
 fn invalid_address(reason: &dyn std::fmt::Display) -> StoreError {
     invalid_argument(format!(
-        "the store's address cannot be read ({reason}); \
+        "invalid store address ({reason}); \
          write it as postgres://user:password@host:5432/database"
     ))
 }

@@ -13,7 +13,8 @@ use windlass_runtime::ports::{
 
 use super::connection::{PgConnection, TypedSql};
 use super::error::{PgError, classify_error};
-use super::nul_text::replace_nul;
+use super::rows::replace_nul;
+use crate::column_values;
 
 static READ_SPENDING: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "SELECT greatest(tokens, 0), greatest(usd_micros, 0) FROM spending
@@ -59,23 +60,26 @@ static AFTER: LazyLock<TypedSql> = LazyLock::new(|| {
 type RowResult<T> = Result<T, tokio_postgres::Error>;
 
 pub(super) async fn read_spending(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     account: &SpendingAccount,
 ) -> Result<Spending, PgError> {
     let (profile, period) = (replace_nul(&account.profile), replace_nul(&account.period));
-    let rows = link.query(&READ_SPENDING, &[&profile, &period]).await?;
+    let rows = connection.query(&READ_SPENDING, &[&profile, &period]).await?;
     let spent = |row: &Row| -> RowResult<Spending> {
         Ok(Spending { tokens: column_u64(row, 0)?, usd_micros: column_u64(row, 1)? })
     };
     let found = rows.first().map(spent).transpose();
-    found.map(Option::unwrap_or_default).map_err(|error| classify_error(link.location(), &error))
+    found
+        .map(Option::unwrap_or_default)
+        .map_err(|error| classify_error(connection.location(), &error))
 }
 
 pub(super) async fn read_tool_stats(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     since: UnixMillis,
 ) -> Result<Vec<ToolStats>, PgError> {
-    let rows = link.query(&READ_TOOL_STATS, &[&to_i64(since)]).await?;
+    let rows =
+        connection.query(&READ_TOOL_STATS, &[&column_values::saturating_column(since.0)]).await?;
     let tool = |row: &Row| -> RowResult<ToolStats> {
         Ok(ToolStats {
             tool: column_text(row, 0)?,
@@ -86,14 +90,15 @@ pub(super) async fn read_tool_stats(
         })
     };
     let stats = rows.iter().map(tool).collect::<RowResult<_>>();
-    stats.map_err(|error| classify_error(link.location(), &error))
+    stats.map_err(|error| classify_error(connection.location(), &error))
 }
 
 pub(super) async fn count_events(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     since: UnixMillis,
 ) -> Result<Vec<EventCount>, PgError> {
-    let rows = link.query(&COUNT_EVENTS, &[&to_i64(since)]).await?;
+    let rows =
+        connection.query(&COUNT_EVENTS, &[&column_values::saturating_column(since.0)]).await?;
     let event = |row: &Row| -> RowResult<EventCount> {
         let (agent, profile, name) =
             (column_text(row, 0)?, column_text(row, 1)?, column_text(row, 2)?);
@@ -106,34 +111,40 @@ pub(super) async fn count_events(
         })
     };
     let counts = rows.iter().map(event).collect::<RowResult<_>>();
-    counts.map_err(|error| classify_error(link.location(), &error))
+    counts.map_err(|error| classify_error(connection.location(), &error))
 }
 
 pub(super) async fn insert_worker_event(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     event: &WorkerEvent,
 ) -> Result<(), PgError> {
-    let (at, lane) = (to_i64(event.at), event.lane.as_ref().map(LaneId::as_str));
+    let (at, lane) =
+        (column_values::saturating_column(event.at.0), event.lane.as_ref().map(LaneId::as_str));
     let (name, fields) = (replace_nul(&event.name), replace_nul(event.fields.text()));
-    link.query(&INSERT_WORKER_EVENT, &[&at, &&*event.worker, &lane, &name, &fields]).await.map(drop)
+    connection
+        .query(&INSERT_WORKER_EVENT, &[&at, &&*event.worker, &lane, &name, &fields])
+        .await
+        .map(drop)
 }
 
 pub(super) async fn read_worker_events(
-    link: &mut PgConnection,
+    connection: &mut PgConnection,
     page: WorkerEventPage,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<NumberedWorkerEvent>, PgError> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let limit = column_values::limit_column(limit);
     let rows = match page {
         WorkerEventPage::Newest => {
-            let mut newest = link.query(&READ_WORKER_EVENTS, &[&most]).await?;
+            let mut newest = connection.query(&READ_WORKER_EVENTS, &[&limit]).await?;
             newest.reverse();
             newest
         }
-        WorkerEventPage::After(after) => link.query(&AFTER, &[&after.cast_signed(), &most]).await?,
+        WorkerEventPage::After(after) => {
+            connection.query(&AFTER, &[&after.cast_signed(), &limit]).await?
+        }
     };
     let events = rows.iter().map(numbered_event).collect::<RowResult<_>>();
-    events.map_err(|error| classify_error(link.location(), &error))
+    events.map_err(|error| classify_error(connection.location(), &error))
 }
 
 fn numbered_event(row: &Row) -> RowResult<NumberedWorkerEvent> {
@@ -154,8 +165,4 @@ fn column_u64(row: &Row, column: usize) -> RowResult<u64> {
 
 fn column_text(row: &Row, column: usize) -> RowResult<Arc<str>> {
     row.try_get::<_, String>(column).map(Arc::from)
-}
-
-fn to_i64(at: UnixMillis) -> i64 {
-    i64::try_from(at.0).unwrap_or(i64::MAX)
 }

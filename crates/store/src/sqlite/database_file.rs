@@ -1,15 +1,19 @@
-//! The database file: its path, its identity, and whether it can still be trusted.
+//! The database file: its path, its identity, whether it can still be trusted, and its integrity
+//! checks.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 
+use rusqlite::Connection;
 use windlass_runtime::ports::StoreError;
 
+use super::error::explain_sqlite_error;
+use super::open::retry_while_busy;
 use crate::crash_points;
 
 /// Device and inode, which identify a file whatever its path.
@@ -83,7 +87,7 @@ impl DatabaseFile {
     }
 
     /// Fails if the file was deleted or replaced: writes to it would be lost.
-    pub(super) fn check_not_replaced(&self) -> Result<(), StoreError> {
+    fn check_not_replaced(&self) -> Result<(), StoreError> {
         let same = |path: &Path, known: FileIdentity| {
             fs::metadata(path).is_ok_and(|found| file_identity(&found) == known)
         };
@@ -129,4 +133,46 @@ fn wal_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
     PathBuf::from(name)
+}
+
+/// Files up to this size are checked whenever they are opened; it takes a few milliseconds.
+const SMALL_FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+pub(super) fn check_if_small(
+    connection: &Connection,
+    path: &Path,
+    busy_timeout: Duration,
+) -> Result<(), StoreError> {
+    let is_small = path.metadata().is_ok_and(|found| found.len() <= SMALL_FILE_BYTES);
+    if is_small {
+        run_quick_check(connection, &path.display().to_string(), busy_timeout)
+    } else {
+        Ok(())
+    }
+}
+
+pub(super) fn check_whole_file(
+    connection: &Connection,
+    file: &DatabaseFile,
+) -> Result<(), StoreError> {
+    run_quick_check(connection, &file.location(), file.busy_timeout())
+}
+
+fn run_quick_check(
+    connection: &Connection,
+    location: &str,
+    busy_timeout: Duration,
+) -> Result<(), StoreError> {
+    let check = || connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+    match retry_while_busy::<String>(busy_timeout, check) {
+        Ok(verdict) if verdict == "ok" => Ok(()),
+        Ok(reason) => Err(StoreError::Corrupt { location: location.to_owned(), reason }),
+        Err(error) => Err(explain_sqlite_error(location, busy_timeout, &error)),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "information for people, never compared")]
+pub(super) fn wall_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -28,10 +28,10 @@ impl From<rusqlite::Error> for WorkError {
 }
 
 impl WorkError {
-    pub(super) fn into_store_error(self, home: &DatabaseFile) -> StoreError {
+    pub(super) fn into_store_error(self, file: &DatabaseFile) -> StoreError {
         match self {
             Self::Rejected(error) | Self::RollBack(error) => error,
-            Self::Sqlite(error) => home.explain_error(&error),
+            Self::Sqlite(error) => file.explain_error(&error),
         }
     }
 }
@@ -44,17 +44,17 @@ impl DatabaseFile {
 
 /// Explains a SQLite error in the words of the port.
 pub(super) fn explain_sqlite_error(
-    place: &str,
-    patience: std::time::Duration,
+    location: &str,
+    busy_timeout: std::time::Duration,
     error: &rusqlite::Error,
 ) -> StoreError {
-    let location = place.to_owned();
+    let location = location.to_owned();
     let reason = error.to_string();
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::DiskFull { location },
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { location },
         _ if is_busy(error) => {
-            let waited_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+            let waited_ms = u64::try_from(busy_timeout.as_millis()).unwrap_or(u64::MAX);
             StoreError::Locked { location, waited_ms }
         }
         Some(ErrorCode::NotADatabase) if !has_sqlite_header(&location) => {
@@ -81,9 +81,9 @@ pub(super) fn explain_sqlite_error(
 /// Returns whether a file begins with the SQLite header. One that does not never was a database, so
 /// there is nothing to restore. This is checked only after SQLite has rejected the file: closing a
 /// descriptor drops the locks that SQLite may hold on the file elsewhere in this process.
-fn has_sqlite_header(place: &str) -> bool {
+fn has_sqlite_header(location: &str) -> bool {
     let mut head = [0; SQLITE_HEADER.len()];
-    let read = std::fs::File::open(place).and_then(|mut file| file.read_exact(&mut head));
+    let read = std::fs::File::open(location).and_then(|mut file| file.read_exact(&mut head));
     read.is_ok() && head == *SQLITE_HEADER
 }
 

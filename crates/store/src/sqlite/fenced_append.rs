@@ -1,17 +1,20 @@
 //! Fenced appends: the first statement advances the lane's head, or nothing is written. Outbox
 //! messages are inserted in the same transaction.
+//!
+//! An append is prepared on the caller's side, so that the writer thread neither serialises nor
+//! hashes.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use windlass_core::log::ids::Seq;
-use windlass_runtime::ports::StoreError;
+use windlass_core::log::ids::{Epoch, InboxMessageId, LaneId, RunId, Seq, UnixMillis};
+use windlass_core::projection::{CheckpointRow, Row};
+use windlass_runtime::ports::{AppendRequest, EncodedEntry, SpendingChange, StoreError, WorkerId};
 
 use super::error::WorkError;
-use super::prepared_append::{PreparedAppend, PreparedEntry};
-use super::write_work::prepare_cached;
-use super::{entry_blobs, inbox, rows, statistics};
-use crate::column_values;
-use crate::crash_points;
-use crate::validation::rejection;
+use super::group_commit::prepare_cached;
+use super::{inbox, rows, statistics};
+use crate::encoding::{BlobHash, EncodedMessage};
+use crate::validation::{invalid_argument, rejection};
+use crate::{column_values, crash_points, encoding};
 
 pub(super) fn append_fenced(
     connection: &Connection,
@@ -27,13 +30,13 @@ pub(super) fn append_fenced(
         insert_entry(connection, lane_no, append, seq, entry)?;
     }
     let last = head.saturating_add(append.entries.len() as u64);
-    for id in &append.mail_read {
+    for id in &append.messages_read {
         if !inbox::mark_read(connection, lane_no, *id, last)? {
             return Err(WorkError::RollBack(rejection::message_not_pending(&append.lane, *id)));
         }
     }
-    for (to, letter) in &append.mail_out {
-        inbox::enqueue_message(connection, to, letter, Some(lane_no))?;
+    for (to, message) in &append.outbox {
+        inbox::enqueue_message(connection, to, message, Some(lane_no))?;
     }
     append.spending.iter().try_for_each(|change| statistics::add_spending(connection, change))?;
     Ok(())
@@ -90,7 +93,7 @@ fn insert_entry(
 ) -> Result<(), WorkError> {
     let entry = &prepared.entry;
     if let Some(hash) = &prepared.blob {
-        entry_blobs::put_blob(connection, hash, &entry.line)?;
+        put_blob(connection, hash, &entry.line)?;
     }
     let inline = prepared.blob.is_none().then_some(&*entry.line);
     let marked = prepared.checkpoint.as_ref();
@@ -116,7 +119,7 @@ fn insert_entry(
         checkpoint.map(|row| row.message_cursor.cast_signed()),
         prompt.map(|hash| find_or_insert_prompt(connection, hash)).transpose()?,
         marked.and_then(|marked| marked.completed_calls.as_deref()),
-        checkpoint.map(|row| column_values::column_count(row.persisted_messages)),
+        checkpoint.map(|row| column_values::saturating_column(row.persisted_messages)),
     ])?;
     Ok(())
 }
@@ -132,4 +135,114 @@ fn find_or_insert_prompt(connection: &Connection, hash: &str) -> Result<i64, Wor
     }
     prepare_cached(connection, "INSERT INTO prompt (hash) VALUES (?1)")?.execute(params![hash])?;
     Ok(connection.last_insert_rowid())
+}
+
+#[derive(Debug)]
+pub(super) struct PreparedAppend {
+    pub(super) lane: LaneId,
+    pub(super) owner: WorkerId,
+    pub(super) epoch: Epoch,
+    pub(super) head: Seq,
+    pub(super) entries: Vec<PreparedEntry>,
+    pub(super) messages_read: Vec<InboxMessageId>,
+    pub(super) outbox: Vec<(LaneId, EncodedMessage)>,
+    pub(super) rows: Vec<PreparedRow>,
+    pub(super) wake_at: Option<UnixMillis>,
+    pub(super) active_run: Option<RunId>,
+    pub(super) spending: Option<SpendingChange>,
+}
+
+impl PreparedAppend {
+    pub(super) fn new(append: AppendRequest) -> Result<Self, StoreError> {
+        let outbox = append
+            .outbox
+            .iter()
+            .map(|(to, message)| Ok((to.clone(), EncodedMessage::new(message)?)));
+        let mut entries: Vec<_> = append.entries.into_iter().map(PreparedEntry::new).collect();
+        let mut rows = Vec::new();
+        for row in append.rows {
+            match row {
+                Row::Checkpoint(checkpoint) => attach_checkpoint(&mut entries, checkpoint)?,
+                row => rows.push(PreparedRow::new(row)?),
+            }
+        }
+        Ok(Self {
+            outbox: outbox.collect::<Result<_, StoreError>>()?,
+            rows,
+            entries,
+            lane: append.lane,
+            owner: append.owner,
+            epoch: append.epoch,
+            head: append.head,
+            messages_read: append.messages_read,
+            wake_at: append.wake_at,
+            active_run: append.active_run,
+            spending: append.spending,
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct PreparedEntry {
+    pub(super) entry: EncodedEntry,
+    /// The hash of the body, if it is long enough to be stored as a blob.
+    pub(super) blob: Option<BlobHash>,
+    pub(super) checkpoint: Option<PreparedCheckpoint>,
+}
+
+#[derive(Debug)]
+pub(super) struct PreparedCheckpoint {
+    pub(super) row: CheckpointRow,
+    /// The list of completed calls, encoded for its column; an empty one is not written.
+    pub(super) completed_calls: Option<String>,
+}
+
+impl PreparedEntry {
+    fn new(entry: EncodedEntry) -> Self {
+        Self { blob: encoding::hash_if_large(&entry.line), entry, checkpoint: None }
+    }
+}
+
+/// Attaches a checkpoint to its entry. Of several at one entry the last counts.
+fn attach_checkpoint(entries: &mut [PreparedEntry], row: CheckpointRow) -> Result<(), StoreError> {
+    let completed_calls = encoding::encode_list("the checkpoint", &row.completed_calls)?;
+    let place = entries.iter_mut().find(|prepared| prepared.entry.seq == row.seq);
+    let place = place.ok_or_else(|| {
+        invalid_argument(format!(
+            "the checkpoint at {} does not belong to an entry of its append",
+            row.seq
+        ))
+    })?;
+    place.checkpoint = Some(PreparedCheckpoint { row, completed_calls });
+    Ok(())
+}
+
+#[derive(Debug)]
+pub(super) struct PreparedRow {
+    pub(super) row: Row,
+    /// The list in the row, encoded for its column; empty lists are not written.
+    pub(super) list: Option<String>,
+}
+
+impl PreparedRow {
+    fn new(row: Row) -> Result<Self, StoreError> {
+        let list = match &row {
+            Row::Trace(trace) => Some(encoding::encode_json("the trace", &trace.tool_calls)?),
+            Row::Run(run) => encoding::encode_other_causes(run)?,
+            Row::ToolResult(_) | Row::Event(_) | Row::Checkpoint(_) | Row::Raw(_) => None,
+        };
+        Ok(Self { row, list })
+    }
+}
+
+fn put_blob(connection: &Connection, hash: &BlobHash, text: &str) -> Result<(), WorkError> {
+    let there = prepare_cached(connection, "SELECT 1 FROM blob WHERE hash = ?1")?
+        .query_row(params![hash], |_| Ok(()))
+        .optional()?;
+    if there.is_none() {
+        let size = i64::try_from(text.len()).unwrap_or(i64::MAX);
+        prepare_cached(connection, "INSERT INTO blob (hash, size, bytes) VALUES (?1, ?2, ?3)")?
+            .execute(params![hash, size, text.as_bytes()])?;
+    }
+    Ok(())
 }

@@ -3,17 +3,23 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection};
+use windlass_core::log::ids::{Epoch, InboxMessageId, LaneId, Seq};
 use windlass_core::log::record::Durability;
-use windlass_runtime::ports::StoreError;
+use windlass_runtime::ports::{
+    AbandonedLane, Affinity, DeletedRows, EnqueuedMessage, LaneClaim, ObservedHeartbeat,
+    ReconcileRequest, RemovedLanes, RetentionCutoffs, StoreError, WorkerEvent, WorkerId,
+};
 
-use super::commit_queue::WriteJob;
 use super::database_file::DatabaseFile;
 use super::error::{WorkError, is_busy, is_failing_disk};
+use super::fenced_append::PreparedAppend;
 use super::open::retry_while_busy;
-use super::wal_checkpoint::{self, WalCheckpoints};
-use super::wal_sync::WalSyncer;
-use super::write_work::{WriteOutput, WriteWork};
+use super::wal::{WalCheckpoints, WalSyncer};
+use super::writer::WriteJob;
+use super::{deletion, fenced_append, heartbeats, inbox, lanes, runnable_lanes, statistics, wal};
+use crate::crash_points;
+use crate::encoding::EncodedMessage;
 use crate::inbox_hints::InboxHints;
 
 #[derive(Debug)]
@@ -96,12 +102,12 @@ impl GroupCommitter {
 
     /// Marks the file as broken after a panic of the writer: its state is uncertain from then on.
     pub(super) fn mark_broken(&self) {
-        let _: StoreError = self.file.mark_broken("the writer broke down");
+        let _: StoreError = self.file.mark_broken("the writer failed");
     }
 
     pub(super) fn close(self) {
         self.syncer.close();
-        wal_checkpoint::checkpoint_at_close(&self.file, &self.connection);
+        wal::checkpoint_at_close(&self.file, &self.connection);
     }
 
     fn perform_all(&self, batch: &[WriteJob]) -> Result<Vec<WorkOutcome>, TransactionError> {
@@ -201,4 +207,201 @@ pub(super) fn send_reply(job: WriteJob, outcome: WorkOutcome) {
     if landed {
         job.work.after_reply();
     }
+}
+
+#[derive(Debug)]
+pub(super) enum WriteWork {
+    EnqueueMessage { lane: LaneId, message: EncodedMessage },
+    Claim { lane: LaneId, worker: WorkerId, dead: Option<ObservedHeartbeat> },
+    ClaimAll { lanes: Vec<LaneId>, worker: WorkerId },
+    Release { lane: LaneId, worker: WorkerId, epoch: Epoch },
+    Heartbeat { worker: WorkerId },
+    Append(Box<PreparedAppend>),
+    Fork { parent: LaneId, at: Seq, child: LaneId },
+    RegisterLane { lane: LaneId, affinity: Affinity },
+    Reconcile(ReconcileRequest),
+    Forget(RetentionCutoffs),
+    Announce { worker: WorkerId, workspaces: String },
+    Wake { lane: LaneId },
+    Remove { lane: LaneId },
+    RecordEvent(WorkerEvent),
+}
+
+#[derive(Debug)]
+pub(super) enum WriteOutput {
+    Enqueued(InboxMessageId),
+    Claimed(LaneClaim),
+    AllClaimed(Vec<(LaneId, LaneClaim)>),
+    Abandoned(Vec<AbandonedLane>),
+    Forgotten(DeletedRows),
+    Woken(bool),
+    Removed(RemovedLanes),
+    Done,
+}
+
+impl WriteOutput {
+    pub(super) fn into_enqueued(self) -> Result<EnqueuedMessage, StoreError> {
+        match self {
+            Self::Enqueued(message) => Ok(EnqueuedMessage { message }),
+            _ => Err(unexpected_output()),
+        }
+    }
+
+    pub(super) fn into_claim(self) -> Result<LaneClaim, StoreError> {
+        match self {
+            Self::Claimed(claim) => Ok(claim),
+            _ => Err(unexpected_output()),
+        }
+    }
+
+    pub(super) fn into_claims(self) -> Result<Vec<(LaneId, LaneClaim)>, StoreError> {
+        match self {
+            Self::AllClaimed(claims) => Ok(claims),
+            _ => Err(unexpected_output()),
+        }
+    }
+
+    pub(super) fn into_abandoned(self) -> Result<Vec<AbandonedLane>, StoreError> {
+        match self {
+            Self::Abandoned(left) => Ok(left),
+            _ => Err(unexpected_output()),
+        }
+    }
+
+    pub(super) fn into_forgotten(self) -> Result<DeletedRows, StoreError> {
+        match self {
+            Self::Forgotten(forgotten) => Ok(forgotten),
+            _ => Err(unexpected_output()),
+        }
+    }
+
+    pub(super) fn into_woken(self) -> Result<bool, StoreError> {
+        match self {
+            Self::Woken(woken) => Ok(woken),
+            _ => Err(unexpected_output()),
+        }
+    }
+
+    pub(super) fn into_removed(self) -> Result<RemovedLanes, StoreError> {
+        match self {
+            Self::Removed(removed) => Ok(removed),
+            _ => Err(unexpected_output()),
+        }
+    }
+}
+
+fn unexpected_output() -> StoreError {
+    StoreError::Invalid {
+        message: "internal error: unexpected result from the store's writer; please report this"
+            .to_owned(),
+    }
+}
+
+impl WriteWork {
+    /// Performs the work inside the writer's transaction.
+    fn perform(&self, connection: &Connection) -> Result<WriteOutput, WorkError> {
+        match self {
+            Self::EnqueueMessage { lane, message } => {
+                inbox::enqueue_message(connection, lane, message, None).map(WriteOutput::Enqueued)
+            }
+            Self::Claim { lane, worker, dead } => {
+                lanes::claim_lane(connection, lane, worker, dead.as_ref()).map(WriteOutput::Claimed)
+            }
+            Self::ClaimAll { lanes, worker } => {
+                runnable_lanes::claim_free_lanes(connection, lanes, worker)
+                    .map(WriteOutput::AllClaimed)
+            }
+            Self::Release { lane, worker, epoch } => {
+                lanes::release_lane(connection, lane, worker, *epoch).map(|()| WriteOutput::Done)
+            }
+            Self::Heartbeat { worker } => {
+                heartbeats::record_heartbeat(connection, worker).map(|()| WriteOutput::Done)
+            }
+            Self::Append(append) => {
+                fenced_append::append_fenced(connection, append).map(|()| WriteOutput::Done)
+            }
+            Self::Fork { parent, at, child } => {
+                lanes::fork_lane(connection, parent, *at, child).map(|()| WriteOutput::Done)
+            }
+            Self::RegisterLane { lane, affinity } => {
+                lanes::register_lane(connection, lane, affinity).map(|()| WriteOutput::Done)
+            }
+            Self::Reconcile(pass) => {
+                heartbeats::reconcile_dead_owners(connection, pass).map(WriteOutput::Abandoned)
+            }
+            Self::Forget(old) => {
+                deletion::forget_old_rows(connection, old).map(WriteOutput::Forgotten)
+            }
+            Self::Announce { worker, workspaces } => {
+                heartbeats::announce_workspaces(connection, worker, workspaces)
+                    .map(|()| WriteOutput::Done)
+            }
+            Self::Wake { lane } => lanes::wake_lane(connection, lane).map(WriteOutput::Woken),
+            Self::Remove { lane } => {
+                deletion::remove_lanes(connection, lane).map(WriteOutput::Removed)
+            }
+            Self::RecordEvent(event) => {
+                statistics::insert_worker_event(connection, event).map(|()| WriteOutput::Done)
+            }
+        }
+    }
+
+    /// Notifies tasks of this process that wait for messages.
+    fn notify_hints(&self, hints: &InboxHints) {
+        match self {
+            Self::EnqueueMessage { lane, .. } | Self::Wake { lane } => hints.notify_lane(lane),
+            Self::Append(append) => {
+                append.outbox.iter().for_each(|(to, _)| hints.notify_lane(to));
+            }
+            Self::Claim { .. } | Self::ClaimAll { .. } | Self::Release { .. } => (),
+            Self::Heartbeat { .. } => (),
+            Self::Fork { .. } | Self::RegisterLane { .. } => (),
+            Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
+            Self::Announce { .. } | Self::Remove { .. } => (),
+        }
+    }
+
+    fn before_commit(&self) {
+        match self {
+            Self::EnqueueMessage { .. } => crash_points::crash_point(crash_points::ENQUEUE_BEFORE),
+            Self::Claim { .. } | Self::ClaimAll { .. } => {
+                crash_points::crash_point(crash_points::CLAIM_BEFORE);
+            }
+            Self::Release { .. } => crash_points::crash_point(crash_points::RELEASE_BEFORE),
+            Self::Heartbeat { .. } => crash_points::crash_point(crash_points::HEARTBEAT_BEFORE),
+            Self::Append(_) => crash_points::crash_point(crash_points::APPEND_BEFORE_COMMIT),
+            Self::Fork { .. } | Self::RegisterLane { .. } => (),
+            Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
+            Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
+        }
+    }
+
+    fn after_commit(&self) {
+        match self {
+            Self::EnqueueMessage { .. } => crash_points::crash_point(crash_points::ENQUEUE_AFTER),
+            Self::Claim { .. } | Self::ClaimAll { .. } => {
+                crash_points::crash_point(crash_points::CLAIM_AFTER);
+            }
+            Self::Release { .. } => crash_points::crash_point(crash_points::RELEASE_AFTER),
+            Self::Heartbeat { .. } => crash_points::crash_point(crash_points::HEARTBEAT_AFTER),
+            Self::Append(_) => crash_points::crash_point(crash_points::APPEND_AFTER_COMMIT),
+            Self::Fork { .. } | Self::RegisterLane { .. } => (),
+            Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
+            Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
+        }
+    }
+
+    fn after_reply(&self) {
+        if matches!(self, Self::Append(_)) {
+            crash_points::crash_point(crash_points::APPEND_AFTER_REPLY);
+        }
+    }
+}
+
+/// Returns a statement that is compiled once per connection.
+pub(super) fn prepare_cached<'c>(
+    connection: &'c Connection,
+    text: &'static str,
+) -> rusqlite::Result<CachedStatement<'c>> {
+    connection.prepare_cached(text)
 }

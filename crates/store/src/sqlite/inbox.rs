@@ -5,11 +5,12 @@ use windlass_core::log::ids::{InboxMessageId, LaneId, Seq, UnixMillis};
 use windlass_core::log::inbox::{InboxCommand, InboxMessage};
 use windlass_runtime::ports::StoreError;
 
+use super::database_file;
 use super::error::WorkError;
+use super::group_commit::prepare_cached;
 use super::lane_reads::find_lane_no;
-use super::prepared_append::PreparedMessage;
-use super::wall_clock;
-use super::write_work::prepare_cached;
+use crate::column_values;
+use crate::encoding::EncodedMessage;
 use crate::pending_runs::{PendingMessage, RUN_MESSAGE_KINDS};
 
 /// Enqueues a message and creates the lane if it is new, with the affinity of the sender. A known
@@ -17,13 +18,13 @@ use crate::pending_runs::{PendingMessage, RUN_MESSAGE_KINDS};
 pub(super) fn enqueue_message(
     connection: &Connection,
     lane: &LaneId,
-    letter: &PreparedMessage,
+    message: &EncodedMessage,
     sender: Option<i64>,
 ) -> Result<InboxMessageId, WorkError> {
     let lane_no = ensure_lane(connection, lane, sender)?;
-    match find_by_key(connection, lane_no, &letter.key)? {
+    match find_by_key(connection, lane_no, &message.key)? {
         Some(first) => Ok(first),
-        None => insert_message(connection, lane_no, letter),
+        None => insert_message(connection, lane_no, message),
     }
 }
 
@@ -65,7 +66,7 @@ fn find_by_key(
 fn insert_message(
     connection: &Connection,
     lane_no: i64,
-    letter: &PreparedMessage,
+    message: &EncodedMessage,
 ) -> Result<InboxMessageId, WorkError> {
     let id: i64 = prepare_cached(
         connection,
@@ -74,7 +75,7 @@ fn insert_message(
          RETURNING message_id",
     )?
     .query_row(
-        params![lane_no, &*letter.key, letter.kind, letter.body, wall_clock::wall_ms()],
+        params![lane_no, &*message.key, message.kind, message.body, database_file::wall_ms()],
         |row| row.get(0),
     )?;
     Ok(id.cast_unsigned())
@@ -100,7 +101,7 @@ pub(super) fn mark_read(
 pub(super) fn pending_messages(
     connection: &Connection,
     lane: &LaneId,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<InboxMessage>, WorkError> {
     let no = find_lane_no(connection, lane)?;
     let no =
@@ -110,7 +111,7 @@ pub(super) fn pending_messages(
         "SELECT message_id, body FROM inbox WHERE lane_no = ?1 AND read_seq IS NULL
          ORDER BY message_id LIMIT ?2",
     )?;
-    let mut rows = statement.query(params![no, i64::try_from(most).unwrap_or(i64::MAX)])?;
+    let mut rows = statement.query(params![no, column_values::limit_column(limit)])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let id = row.get::<_, i64>(0)?.cast_unsigned();
@@ -124,7 +125,7 @@ pub(super) fn pending_messages(
 pub(super) fn run_messages(
     connection: &Connection,
     lane: Option<&LaneId>,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<PendingMessage>, WorkError> {
     let mut statement = prepare_cached(
         connection,
@@ -135,8 +136,8 @@ pub(super) fn run_messages(
          ORDER BY inbox.at DESC, inbox.message_id DESC LIMIT ?3",
     )?;
     let kinds = serde_json::to_string(&RUN_MESSAGE_KINDS).unwrap_or_default();
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![lane.map(LaneId::as_str), kinds, most])?;
+    let limit = column_values::limit_column(limit);
+    let mut rows = statement.query(params![lane.map(LaneId::as_str), kinds, limit])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let Ok(body) = parse_body(row) else { continue };

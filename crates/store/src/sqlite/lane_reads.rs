@@ -1,13 +1,21 @@
-//! Reading lanes. A fork's log is its ancestors' entries up to the fork, then its own.
+//! Reads of lanes, logs and runs. A fork's log is its ancestors' entries up to the fork, then its
+//! own.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use windlass_core::log::ids::{LaneId, RunId, Seq, UnixMillis};
-use windlass_runtime::ports::{Affinity, EncodedEntry, LaneInfo, StoreError, WorkerId};
+use windlass_core::message::raw_json::RawJson;
+use windlass_core::projection::{RawRow, RunDescription};
+use windlass_core::settings::conversation_settings::ResumePolicy;
+use windlass_runtime::ports::{
+    Affinity, EncodedEntry, LaneInfo, RunInfo, RunTraceEnd, StoreError, WorkerId,
+};
 
 use super::error::WorkError;
-use super::write_work::prepare_cached;
+use super::group_commit::prepare_cached;
+use super::inbox;
+use crate::{column_values, pending_runs};
 
 pub(super) fn find_lane_no(
     connection: &Connection,
@@ -60,15 +68,15 @@ pub(super) fn read_log(
     connection: &Connection,
     lane: &LaneId,
     after: Seq,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<EncodedEntry>, WorkError> {
     // Several statements must see the same log, so they share a read transaction.
-    let moment = connection.unchecked_transaction()?;
-    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let transaction = connection.unchecked_transaction()?;
+    let after = column_values::saturating_column(after);
     let mut found = Vec::new();
-    for stretch in log_segments(&moment, lane, after)?.iter().rev() {
-        let room = most.saturating_sub(found.len());
-        read_segment(&moment, stretch, after, room, &mut found)?;
+    for segment in log_segments(&transaction, lane, after)?.iter().rev() {
+        let remaining = limit.saturating_sub(found.len());
+        read_segment(&transaction, segment, after, remaining, &mut found)?;
     }
     Ok(found)
 }
@@ -84,15 +92,15 @@ fn log_segments(
     let mut no =
         no.ok_or_else(|| WorkError::Rejected(StoreError::LaneNotFound { lane: lane.clone() }))?;
     let mut upto = i64::MAX;
-    let mut stretches = vec![LogSegment { lane_no: no, upto }];
+    let mut segments = vec![LogSegment { lane_no: no, upto }];
     while let Some((parent, at)) = find_parent(connection, no)?
         && at > after
     {
         no = parent;
         upto = upto.min(at);
-        stretches.push(LogSegment { lane_no: no, upto });
+        segments.push(LogSegment { lane_no: no, upto });
     }
-    Ok(stretches)
+    Ok(segments)
 }
 
 fn find_parent(connection: &Connection, no: i64) -> Result<Option<(i64, i64)>, WorkError> {
@@ -104,9 +112,9 @@ fn find_parent(connection: &Connection, no: i64) -> Result<Option<(i64, i64)>, W
 
 fn read_segment(
     connection: &Connection,
-    stretch: &LogSegment,
+    segment: &LogSegment,
     after: i64,
-    most: usize,
+    limit: usize,
     found: &mut Vec<EncodedEntry>,
 ) -> Result<(), WorkError> {
     let mut statement = prepare_cached(
@@ -114,8 +122,8 @@ fn read_segment(
         "SELECT seq, at, coalesce(body, (SELECT bytes FROM blob WHERE hash = entry.blob))
          FROM entry WHERE lane_no = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4",
     )?;
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![stretch.lane_no, after, stretch.upto, most])?;
+    let limit = column_values::limit_column(limit);
+    let mut rows = statement.query(params![segment.lane_no, after, segment.upto, limit])?;
     while let Some(row) = rows.next()? {
         found.push(parse_entry(row)?);
     }
@@ -130,4 +138,127 @@ fn parse_entry(row: &Row<'_>) -> rusqlite::Result<EncodedEntry> {
         at: UnixMillis(row.get::<_, i64>(1)?.cast_unsigned()),
         line: Arc::from(line),
     })
+}
+
+/// The columns of a run that lists show, in the order in which `parse_run_info` reads them.
+const RUN_INFO_COLUMNS: &str = "run_id, lane.id, state, cause, text, at, resume_available, prompt,
+    run.folder, run.agent, profile, model, usd_micros, cancel_requested, resume_policy";
+
+static READ_RUNS: LazyLock<String> = LazyLock::new(|| read_runs_sql("?1 IS NULL"));
+static READ_RUNS_OF_LANE: LazyLock<String> =
+    LazyLock::new(|| read_runs_sql("run.lane_no = (SELECT no FROM lane WHERE id = ?1)"));
+
+fn read_runs_sql(filter: &str) -> String {
+    format!(
+        "SELECT {RUN_INFO_COLUMNS} FROM run JOIN lane ON lane.no = run.lane_no
+         WHERE {filter} ORDER BY run.no DESC LIMIT ?2"
+    )
+}
+
+/// Returns runs, newest first.
+pub(super) fn read_runs(
+    connection: &Connection,
+    lane: Option<&LaneId>,
+    limit: usize,
+) -> Result<Vec<RunInfo>, WorkError> {
+    let sql = if lane.is_some() { &READ_RUNS_OF_LANE } else { &READ_RUNS };
+    // Two statements must see the same state: a prompt is pending or has a row.
+    let transaction = connection.unchecked_transaction()?;
+    let mut statement = prepare_cached(&transaction, sql)?;
+    let values = params![lane.map(LaneId::as_str), column_values::limit_column(limit)];
+    let runs = statement.query_map(values, parse_run_info)?;
+    let runs = runs.collect::<rusqlite::Result<_>>()?;
+    let pending = inbox::run_messages(&transaction, lane, limit)?;
+    Ok(pending_runs::merge_pending(runs, pending, limit))
+}
+
+fn parse_run_info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
+    let state: String = row.get(2)?;
+    let cause: Option<String> = row.get(3)?;
+    Ok(RunInfo {
+        run: RunId::from(row.get::<_, String>(0)?),
+        lane: LaneId::from(row.get::<_, String>(1)?),
+        state: column_values::parse_state(&state).ok_or_else(|| unknown_name_error(2, &state))?,
+        cause: cause
+            .map(|name| {
+                column_values::parse_cause(&name).ok_or_else(|| unknown_name_error(3, &name))
+            })
+            .transpose()?,
+        text: row.get(4)?,
+        at: UnixMillis(row.get::<_, i64>(5)?.cast_unsigned()),
+        resume_available: row.get(6)?,
+        cancel_requested: row.get(13)?,
+        description: RunDescription {
+            prompt: row.get(7)?,
+            folder: row.get(8)?,
+            agent: row.get(9)?,
+            profile: row.get(10)?,
+            model: row.get(11)?,
+            resume: row.get::<_, Option<String>>(14)?.map(|name| ResumePolicy::from_name(&name)),
+        },
+        usd_micros: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
+    })
+}
+
+/// Returns the ends of traces. The run's own row says that it has ended: the reason of its last
+/// iteration alone does not.
+pub(super) fn read_trace_ends(
+    connection: &Connection,
+    since: UnixMillis,
+    limit: usize,
+) -> Result<Vec<RunTraceEnd>, WorkError> {
+    let limit = column_values::limit_column(limit);
+    let since = column_values::saturating_column(since.0);
+    let mut statement = prepare_cached(
+        connection,
+        "SELECT run_id, iter, cause, at, agent, profile, model FROM run
+         JOIN agent_loop_trace AS last
+           ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id)
+         WHERE cause IS NOT NULL AND at >= ?1 ORDER BY run.no DESC LIMIT ?2",
+    )?;
+    let found = statement.query_map(params![since, limit], |row| {
+        Ok(RunTraceEnd {
+            run: RunId::from(row.get::<_, String>(0)?),
+            iterations: row.get(1)?,
+            cause: row.get(2)?,
+            at: UnixMillis(row.get::<_, i64>(3)?.cast_unsigned()),
+            agent: row.get(4)?,
+            profile: row.get(5)?,
+            model: row.get(6)?,
+        })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns raw responses, oldest first. There is no index: rows are written at every step and
+/// rarely read.
+pub(super) fn read_raw_responses(
+    connection: &Connection,
+    lane: &LaneId,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<RawRow>, WorkError> {
+    let limit = column_values::limit_column(limit);
+    let after = column_values::saturating_column(after);
+    let mut statement = prepare_cached(
+        connection,
+        "SELECT run_id, seq, at, body FROM raw_response
+         WHERE lane_no = (SELECT no FROM lane WHERE id = ?1) AND seq > ?2 ORDER BY no LIMIT ?3",
+    )?;
+    let found = statement.query_map(params![lane.as_str(), after, limit], |row| {
+        let body: String = row.get(3)?;
+        Ok(RawRow {
+            run: row.get::<_, Option<String>>(0)?.map(RunId::from),
+            seq: row.get::<_, i64>(1)?.cast_unsigned(),
+            at: UnixMillis(row.get::<_, i64>(2)?.cast_unsigned()),
+            // A damaged body is returned as text.
+            body: RawJson::parse(body.as_str()).unwrap_or_else(|_| RawJson::string(&body)),
+        })
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+fn unknown_name_error(column: usize, name: &str) -> rusqlite::Error {
+    let reason = column_values::unknown_name(name).into();
+    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, reason)
 }

@@ -1,6 +1,7 @@
 //! Opens the file; one that is not ours, too new or damaged is reported and left unchanged.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs;
+use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use windlass_runtime::ports::StoreError;
 
 use super::database_file::DatabaseFile;
 use super::error::{explain_sqlite_error, is_busy};
-use super::{integrity_check, schema_migration};
+use super::{database_file, schema_migration};
 use crate::validation::invalid_argument;
 
 /// The application id "WNDL", which marks the file as a Windlass store.
@@ -41,45 +42,49 @@ pub(super) fn open_database(
     path: &Path,
     settings: &SqliteSettings,
 ) -> Result<(DatabaseFile, Connection), StoreError> {
-    let place = path.display().to_string();
+    let location = path.display().to_string();
     let is_new = fs::symlink_metadata(path).is_err();
     create_folder(path)?;
     let files = [path.to_owned(), sibling_path(path, "-wal"), sibling_path(path, "-shm")];
     files.iter().try_for_each(|file| refuse_foreign(file))?;
     let prepare = || -> Result<Connection, StoreError> {
-        let told =
-            |error: rusqlite::Error| explain_sqlite_error(&place, settings.busy_timeout, &error);
-        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(told)?;
+        let explain =
+            |error: rusqlite::Error| explain_sqlite_error(&location, settings.busy_timeout, &error);
+        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(explain)?;
         if is_new {
             restrict_permissions(path)?;
         }
-        schema_migration::check_schema(&connection, &place, settings.busy_timeout)?;
+        schema_migration::check_schema(&connection, &location, settings.busy_timeout)?;
         // Not before: the file may belong to another program whose users must be able to read it.
         files.iter().try_for_each(|file| check_private_file(file))?;
-        check_writable(&connection, &place)?;
+        check_writable(&connection, &location)?;
         retry_while_busy(settings.busy_timeout, || configure(&connection, settings))
-            .map_err(told)?;
+            .map_err(explain)?;
         let migrate = || {
-            schema_migration::migrate_schema(&mut connection, &place, schema_migration::MIGRATIONS)
+            schema_migration::migrate_schema(
+                &mut connection,
+                &location,
+                schema_migration::MIGRATIONS,
+            )
         };
-        retry_while_busy(settings.busy_timeout, migrate).map_err(told)??;
-        reject_triggers(&connection, &place, settings.busy_timeout)?;
-        integrity_check::check_if_small(&connection, path, settings.busy_timeout)?;
+        retry_while_busy(settings.busy_timeout, migrate).map_err(explain)??;
+        reject_triggers(&connection, &location, settings.busy_timeout)?;
+        database_file::check_if_small(&connection, path, settings.busy_timeout)?;
         Ok(connection)
     };
     let connection = prepare()?;
-    let home = DatabaseFile::new(path.to_owned(), settings.busy_timeout)?;
+    let file = DatabaseFile::new(path.to_owned(), settings.busy_timeout)?;
     if is_new {
         sync_folder(path);
-        home.sync()?;
+        file.sync()?;
     }
-    Ok((home, connection))
+    Ok((file, connection))
 }
 
 /// Opens a read-only connection.
-pub(super) fn open_reader(home: &DatabaseFile) -> rusqlite::Result<Connection> {
-    let connection = connect(home.path(), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.busy_timeout(home.busy_timeout())?;
+pub(super) fn open_reader(file: &DatabaseFile) -> rusqlite::Result<Connection> {
+    let connection = connect(file.path(), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(file.busy_timeout())?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA mmap_size = 0")?;
     Ok(connection)
 }
@@ -112,19 +117,21 @@ fn configure(connection: &Connection, settings: &SqliteSettings) -> rusqlite::Re
     )?;
     match settings.max_pages {
         None => Ok(()),
-        Some(most) => connection.pragma_update_and_check(None, "max_page_count", most, |_| Ok(())),
+        Some(limit) => {
+            connection.pragma_update_and_check(None, "max_page_count", limit, |_| Ok(()))
+        }
     }
 }
 
 /// Retries while another process holds the file, until the timeout.
 pub(super) fn retry_while_busy<T>(
-    patience: Duration,
+    busy_timeout: Duration,
     mut attempt: impl FnMut() -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
     let mut waited = Duration::ZERO;
     loop {
         match attempt() {
-            Err(error) if is_busy(&error) && waited < patience => {
+            Err(error) if is_busy(&error) && waited < busy_timeout => {
                 std::thread::park_timeout(LOCK_RETRY_INTERVAL);
                 waited =
                     waited.saturating_add(LOCK_RETRY_INTERVAL).saturating_add(LOCK_RETRY_INTERVAL);
@@ -140,7 +147,7 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
     };
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
         invalid_argument(format!(
-            "the folder {} cannot be made ({error}); choose another with --store",
+            "cannot create the folder {} ({error}); choose another with --store",
             folder.display()
         ))
     })
@@ -155,10 +162,10 @@ fn sibling_path(path: &Path, suffix: &str) -> PathBuf {
 /// Rejects an existing file unless it is a regular file of this user.
 fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
-    let place = path.display();
+    let location = path.display();
     if found.file_type().is_symlink() {
         return Err(invalid_argument(format!(
-            "{place} is a link; give the file that it points to with --store"
+            "{location} is a symbolic link; pass its target with --store"
         )));
     }
     if found.is_dir() {
@@ -167,14 +174,14 @@ fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     }
     if !found.is_file() {
         return Err(invalid_argument(format!(
-            "{place} is not a file; choose another with --store"
+            "{location} is not a regular file; choose another with --store"
         )));
     }
     let is_ours = fs::metadata("/proc/self").map_or(true, |own| own.uid() == found.uid());
     if !is_ours {
         return Err(invalid_argument(format!(
-            "{place} belongs to another user (uid {}); choose another with --store, or give it to \
-             this user with chown",
+            "{location} is owned by another user (uid {}); choose another with --store, or change \
+             its owner with chown",
             found.uid()
         )));
     }
@@ -198,7 +205,7 @@ fn check_private_file(path: &Path) -> Result<(), StoreError> {
 /// process.
 fn restrict_permissions(path: &Path) -> Result<(), StoreError> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| {
-        invalid_argument(format!("{} cannot be made private ({error})", path.display()))
+        invalid_argument(format!("cannot restrict the permissions of {} ({error})", path.display()))
     })
 }
 
@@ -213,23 +220,23 @@ fn sync_folder(path: &Path) {
 /// statement and may not terminate.
 fn reject_triggers(
     connection: &Connection,
-    place: &str,
-    patience: Duration,
+    location: &str,
+    busy_timeout: Duration,
 ) -> Result<(), StoreError> {
     let find = "SELECT name FROM sqlite_schema WHERE type = 'trigger' LIMIT 1";
     let found = connection.query_row(find, [], |row| row.get::<_, String>(0)).optional();
-    match found.map_err(|error| explain_sqlite_error(place, patience, &error))? {
+    match found.map_err(|error| explain_sqlite_error(location, busy_timeout, &error))? {
         None => Ok(()),
         Some(name) => Err(invalid_argument(format!(
-            "{place} has a trigger {name:?} that windlass did not make; remove it with DROP TRIGGER"
+            "{location} has a trigger {name:?} that windlass did not create; remove it with DROP TRIGGER"
         ))),
     }
 }
 
-fn check_writable(connection: &Connection, place: &str) -> Result<(), StoreError> {
+fn check_writable(connection: &Connection, location: &str) -> Result<(), StoreError> {
     match connection.is_readonly("main") {
         Ok(false) => Ok(()),
-        Ok(true) => Err(StoreError::ReadOnly { location: place.to_owned() }),
-        Err(error) => Err(explain_sqlite_error(place, Duration::ZERO, &error)),
+        Ok(true) => Err(StoreError::ReadOnly { location: location.to_owned() }),
+        Err(error) => Err(explain_sqlite_error(location, Duration::ZERO, &error)),
     }
 }

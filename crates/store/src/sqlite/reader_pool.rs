@@ -1,6 +1,6 @@
 //! Pool of read-only connections, used on blocking threads.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
@@ -15,16 +15,16 @@ const MAX_CONCURRENT_READS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct ReaderPool {
-    home: Arc<DatabaseFile>,
+    file: Arc<DatabaseFile>,
     permits: Semaphore,
     /// Idle connections; `None` once the store is closed.
     idle: Mutex<Option<Vec<Connection>>>,
 }
 
 impl ReaderPool {
-    pub(super) fn new(home: Arc<DatabaseFile>) -> Self {
+    pub(super) fn new(file: Arc<DatabaseFile>) -> Self {
         Self {
-            home,
+            file,
             permits: Semaphore::new(MAX_CONCURRENT_READS),
             idle: Mutex::new(Some(Vec::new())),
         }
@@ -35,9 +35,9 @@ impl ReaderPool {
         self: &Arc<Self>,
         query: impl FnOnce(&Connection) -> Result<T, WorkError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let home = Arc::clone(&self.home);
+        let file = Arc::clone(&self.file);
         self.run_blocking(move |connection| {
-            query(connection).map_err(|stop| stop.into_store_error(&home))
+            query(connection).map_err(|stop| stop.into_store_error(&file))
         })
         .await
     }
@@ -47,7 +47,7 @@ impl ReaderPool {
         self: &Arc<Self>,
         query: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let gone = |reason: String| StoreError::Broken { location: self.home.location(), reason };
+        let gone = |reason: String| StoreError::Broken { location: self.file.location(), reason };
         let _turn = self.permits.acquire().await.map_err(|closed| gone(closed.to_string()))?;
         let this = Arc::clone(self);
         let answer = tokio::task::spawn_blocking(move || this.with_connection(query));
@@ -61,7 +61,7 @@ impl ReaderPool {
         let kept = self.lock_idle().as_mut().and_then(Vec::pop);
         let connection = match kept {
             Some(connection) => connection,
-            None => open_reader(&self.home).map_err(|error| self.home.explain_error(&error))?,
+            None => open_reader(&self.file).map_err(|error| self.file.explain_error(&error))?,
         };
         let answer = query(&connection);
         if let Some(idle) = self.lock_idle().as_mut() {
@@ -76,6 +76,6 @@ impl ReaderPool {
     }
 
     fn lock_idle(&self) -> MutexGuard<'_, Option<Vec<Connection>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock_ignoring_poison(&self.idle)
     }
 }

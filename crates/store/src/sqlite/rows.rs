@@ -1,20 +1,25 @@
 //! The rows that are written with entries, in the tables that people and dashboards read.
 
-use rusqlite::{Connection, Row as SqlRow, params};
-use windlass_core::log::ids::{LaneId, RunId, Seq, UnixMillis};
-use windlass_core::message::raw_json::RawJson;
+use std::sync::LazyLock;
+
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, params, params_from_iter};
+use windlass_core::log::ids::{LaneId, RunId};
+use windlass_core::message::reply::TokenUsage;
 use windlass_core::projection::{
     EventRow, RawRow, Row, RunDescription, RunRow, ToolResultRow, TraceRow,
 };
 use windlass_core::settings::conversation_settings::ResumePolicy;
-use windlass_runtime::ports::{RunInfo, RunTraceEnd};
 
 use super::error::{WorkError, is_conflict};
-use super::inbox;
-use super::prepared_append::PreparedRow;
-use super::write_work::prepare_cached;
+use super::fenced_append::PreparedRow;
+use super::group_commit::prepare_cached;
+use crate::column_values;
 use crate::validation::rejection;
-use crate::{column_values, pending_runs};
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod rows_tests;
 
 pub(super) fn write_row(
     connection: &Connection,
@@ -24,7 +29,7 @@ pub(super) fn write_row(
 ) -> Result<(), WorkError> {
     let list = prepared.list.as_deref();
     match &prepared.row {
-        Row::Run(row) => write_run(connection, lane_no, lane, row, list),
+        Row::Run(row) => write_run(connection, lane, &RunValues::new(lane_no, row, list)),
         Row::Trace(row) => write_trace(connection, row, list),
         Row::ToolResult(row) => write_tool_result(connection, row),
         // A checkpoint is written with its entry.
@@ -34,87 +39,158 @@ pub(super) fn write_row(
     }
 }
 
-fn write_run(
-    connection: &Connection,
+/// What is written of a run.
+struct RunValues<'r> {
     lane_no: i64,
-    lane: &LaneId,
-    row: &RunRow,
-    other_causes: Option<&str>,
-) -> Result<(), WorkError> {
-    let usage = &row.counters.usage;
-    let about = &row.description;
-    let values = params![
-        row.run.as_str(),
-        lane_no,
-        column_values::state_name(row.state),
-        column_values::is_active(row.state),
-        row.cause.map(column_values::cause_name),
-        other_causes,
-        row.text.as_deref(),
-        row.counters.tool_rounds,
-        row.counters.model_calls,
-        row.counters.tool_calls,
-        column_values::column_count(usage.input_tokens),
-        column_values::column_count(usage.output_tokens),
-        column_values::column_count(usage.cache_read_tokens),
-        column_values::column_count(usage.cache_write_tokens),
-        row.at.0.cast_signed(),
-        row.usd_micros.map(u64::cast_signed),
-        about.prompt.as_deref(),
-        about.folder.as_deref(),
-        about.agent.as_deref(),
-        about.profile.as_deref(),
-        about.model.as_deref(),
-        row.cancel_requested,
-        about.resume.map(ResumePolicy::as_str),
-    ];
+    row: &'r RunRow,
+    usage: &'r TokenUsage,
+    about: &'r RunDescription,
+    other_causes: Option<&'r str>,
+}
+
+impl<'r> RunValues<'r> {
+    fn new(lane_no: i64, row: &'r RunRow, other_causes: Option<&'r str>) -> Self {
+        Self { lane_no, row, usage: &row.counters.usage, about: &row.description, other_causes }
+    }
+}
+
+/// How a later row of a run changes a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ColumnMerge {
+    /// Identifies the row.
+    Key,
+    /// Is replaced, unless the run continues: then the index of active runs is not rewritten.
+    Indexed,
+    Replace,
+    KeepIfNull,
+    Max,
+}
+
+/// A column of the table `run`.
+struct RunColumn {
+    name: &'static str,
+    merge: ColumnMerge,
+    value: for<'r> fn(&RunValues<'r>) -> ToSqlOutput<'r>,
+}
+
+impl RunColumn {
+    const fn new(
+        name: &'static str,
+        merge: ColumnMerge,
+        value: for<'r> fn(&RunValues<'r>) -> ToSqlOutput<'r>,
+    ) -> Self {
+        Self { name, merge, value }
+    }
+
+    /// Returns the assignment of a new value, which is `given` in SQL, to the column of `run`.
+    fn assignment(&self, given: &str) -> Option<String> {
+        let name = self.name;
+        match self.merge {
+            ColumnMerge::Key => None,
+            ColumnMerge::Replace | ColumnMerge::Indexed => Some(format!("{name} = {given}")),
+            ColumnMerge::KeepIfNull => Some(format!("{name} = coalesce({given}, run.{name})")),
+            ColumnMerge::Max => Some(format!("{name} = max(run.{name}, {given})")),
+        }
+    }
+}
+
+/// The columns of the table `run`, from which every statement that writes them is built. `?N` in a
+/// statement is the N-th of them.
+const RUN_COLUMNS: [RunColumn; 23] = {
+    use ColumnMerge::{Indexed, KeepIfNull, Key, Max, Replace};
+    [
+        RunColumn::new("run_id", Key, |run| text(run.row.run.as_str())),
+        RunColumn::new("lane_no", Key, |run| run.lane_no.into()),
+        RunColumn::new("state", Replace, |run| text(column_values::state_name(run.row.state))),
+        RunColumn::new("active", Indexed, |run| column_values::is_active(run.row.state).into()),
+        RunColumn::new("cause", Replace, |run| {
+            optional(run.row.cause.map(column_values::cause_name))
+        }),
+        RunColumn::new("other_causes", Replace, |run| optional_text(run.other_causes)),
+        RunColumn::new("text", Replace, |run| optional_text(run.row.text.as_deref())),
+        RunColumn::new("tool_rounds", Replace, |run| run.row.counters.tool_rounds.into()),
+        RunColumn::new("model_calls", Replace, |run| run.row.counters.model_calls.into()),
+        RunColumn::new("tool_calls", Replace, |run| run.row.counters.tool_calls.into()),
+        RunColumn::new("input_tokens", Replace, |run| count(run.usage.input_tokens)),
+        RunColumn::new("output_tokens", Replace, |run| count(run.usage.output_tokens)),
+        RunColumn::new("cache_read", Replace, |run| count(run.usage.cache_read_tokens)),
+        RunColumn::new("cache_write", Replace, |run| count(run.usage.cache_write_tokens)),
+        RunColumn::new("at", Replace, |run| run.row.at.0.cast_signed().into()),
+        RunColumn::new("usd_micros", Replace, |run| {
+            optional(run.row.usd_micros.map(u64::cast_signed))
+        }),
+        RunColumn::new("prompt", KeepIfNull, |run| optional_text(run.about.prompt.as_deref())),
+        RunColumn::new("folder", KeepIfNull, |run| optional_text(run.about.folder.as_deref())),
+        RunColumn::new("agent", KeepIfNull, |run| optional_text(run.about.agent.as_deref())),
+        RunColumn::new("profile", KeepIfNull, |run| optional_text(run.about.profile.as_deref())),
+        RunColumn::new("model", KeepIfNull, |run| optional_text(run.about.model.as_deref())),
+        RunColumn::new("cancel_requested", Max, |run| run.row.cancel_requested.into()),
+        RunColumn::new("resume_policy", KeepIfNull, |run| {
+            optional_text(run.about.resume.map(ResumePolicy::as_str))
+        }),
+    ]
+};
+
+/// Updates a run that continues.
+static CONTINUE_RUN: LazyLock<String> = LazyLock::new(|| {
+    let mut keys = Vec::new();
+    let mut assignments = vec!["resume_available = 0".to_owned()];
+    for (number, column) in (1..).zip(&RUN_COLUMNS) {
+        match column.merge {
+            ColumnMerge::Key | ColumnMerge::Indexed => {
+                keys.push(format!("{} = ?{number}", column.name));
+            }
+            _ => assignments.extend(column.assignment(&format!("?{number}"))),
+        }
+    }
+    format!("UPDATE run SET {} WHERE {}", assignments.join(", "), keys.join(" AND "))
+});
+
+/// Writes a run that is new, or becomes active, or ends.
+static WRITE_RUN: LazyLock<String> = LazyLock::new(|| {
+    let mut assignments = vec!["resume_available = 0".to_owned()];
+    let given = RUN_COLUMNS.iter().map(|column| (column, format!("excluded.{}", column.name)));
+    assignments.extend(given.filter_map(|(column, given)| column.assignment(&given)));
+    let places: Vec<String> = (1..=RUN_COLUMNS.len()).map(|number| format!("?{number}")).collect();
+    format!(
+        "INSERT INTO run ({}) VALUES ({}) ON CONFLICT (run_id) DO UPDATE SET {}
+         WHERE run.lane_no = excluded.lane_no",
+        RUN_COLUMNS.map(|column| column.name).join(", "),
+        places.join(", "),
+        assignments.join(", ")
+    )
+});
+
+fn write_run(connection: &Connection, lane: &LaneId, run: &RunValues<'_>) -> Result<(), WorkError> {
+    let values = || params_from_iter(RUN_COLUMNS.iter().map(|column| (column.value)(run)));
     // Most rows say that a run continues: they do not rewrite the index of active runs.
-    let went_on = prepare_cached(
-        connection,
-        "UPDATE run SET state = ?3, cause = ?5, other_causes = ?6, text = ?7, tool_rounds = ?8,
-             model_calls = ?9, tool_calls = ?10, input_tokens = ?11, output_tokens = ?12,
-             cache_read = ?13, cache_write = ?14, at = ?15, resume_available = 0,
-             usd_micros = ?16, prompt = coalesce(?17, prompt), folder = coalesce(?18, folder),
-             agent = coalesce(?19, agent), profile = coalesce(?20, profile),
-             model = coalesce(?21, model), cancel_requested = max(cancel_requested, ?22),
-             resume_policy = coalesce(?23, resume_policy)
-         WHERE run_id = ?1 AND lane_no = ?2 AND active = ?4",
-    )?
-    .execute(values)?;
-    if went_on == 1 {
+    if prepare_cached(connection, &CONTINUE_RUN)?.execute(values())? == 1 {
         return Ok(());
     }
-    let written = prepare_cached(
-        connection,
-        "INSERT INTO run (run_id, lane_no, state, active, cause, other_causes, text, tool_rounds,
-             model_calls, tool_calls, input_tokens, output_tokens, cache_read, cache_write, at,
-             usd_micros, prompt, folder, agent, profile, model, cancel_requested, resume_policy)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-             ?19, ?20, ?21, ?22, ?23)
-         ON CONFLICT (run_id) DO UPDATE SET state = excluded.state, active = excluded.active,
-             cause = excluded.cause, other_causes = excluded.other_causes, text = excluded.text,
-             tool_rounds = excluded.tool_rounds, model_calls = excluded.model_calls,
-             tool_calls = excluded.tool_calls, input_tokens = excluded.input_tokens,
-             output_tokens = excluded.output_tokens, cache_read = excluded.cache_read,
-             cache_write = excluded.cache_write, at = excluded.at, resume_available = 0,
-             usd_micros = excluded.usd_micros, prompt = coalesce(excluded.prompt, run.prompt),
-             folder = coalesce(excluded.folder, run.folder),
-             agent = coalesce(excluded.agent, run.agent),
-             profile = coalesce(excluded.profile, run.profile),
-             model = coalesce(excluded.model, run.model),
-             cancel_requested = max(run.cancel_requested, excluded.cancel_requested),
-             resume_policy = coalesce(excluded.resume_policy, run.resume_policy)
-         WHERE run.lane_no = excluded.lane_no",
-    )?
-    .execute(values);
-    match written {
-        Ok(0) => Err(WorkError::RollBack(rejection::foreign_run(lane, &row.run))),
+    match prepare_cached(connection, &WRITE_RUN)?.execute(values()) {
+        Ok(0) => Err(WorkError::RollBack(rejection::foreign_run(lane, &run.row.run))),
         Ok(_) => Ok(()),
         Err(error) if is_conflict(&error) => {
             Err(WorkError::RollBack(rejection::second_active_run(lane)))
         }
         Err(error) => Err(error.into()),
     }
+}
+
+fn text(text: &str) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes()))
+}
+
+fn optional_text(text: Option<&str>) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(text.map_or(ValueRef::Null, |text| ValueRef::Text(text.as_bytes())))
+}
+
+fn optional<T: Into<Value>>(value: Option<T>) -> ToSqlOutput<'static> {
+    ToSqlOutput::Owned(value.into())
+}
+
+fn count(count: u64) -> ToSqlOutput<'static> {
+    column_values::saturating_column(count).into()
 }
 
 fn write_trace(
@@ -229,125 +305,4 @@ fn write_raw_response(
         row.body.text(),
     ])?;
     Ok(())
-}
-
-/// Returns runs, newest first.
-pub(super) fn read_runs(
-    connection: &Connection,
-    lane: Option<&LaneId>,
-    most: usize,
-) -> Result<Vec<RunInfo>, WorkError> {
-    let text = match lane {
-        None => {
-            "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
-                 run.agent, profile, model, usd_micros, cancel_requested, resume_policy
-             FROM run
-             JOIN lane ON lane.no = run.lane_no WHERE ?1 IS NULL ORDER BY run.no DESC LIMIT ?2"
-        }
-        Some(_) => {
-            "SELECT run_id, lane.id, state, cause, text, at, resume_available, prompt, run.folder,
-                 run.agent, profile, model, usd_micros, cancel_requested, resume_policy
-             FROM run
-             JOIN lane ON lane.no = run.lane_no
-             WHERE run.lane_no = (SELECT no FROM lane WHERE id = ?1) ORDER BY run.no DESC LIMIT ?2"
-        }
-    };
-    // Two statements must see the same state: a prompt is pending or has a row.
-    let moment = connection.unchecked_transaction()?;
-    let limit = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut statement = prepare_cached(&moment, text)?;
-    let found = statement.query_map(params![lane.map(LaneId::as_str), limit], parse_run_info)?;
-    let found = found.collect::<rusqlite::Result<_>>()?;
-    Ok(pending_runs::merge_pending(found, inbox::run_messages(&moment, lane, most)?, most))
-}
-
-fn parse_run_info(row: &SqlRow<'_>) -> rusqlite::Result<RunInfo> {
-    let state: String = row.get(2)?;
-    let cause: Option<String> = row.get(3)?;
-    Ok(RunInfo {
-        run: RunId::from(row.get::<_, String>(0)?),
-        lane: LaneId::from(row.get::<_, String>(1)?),
-        state: column_values::parse_state(&state).ok_or_else(|| unknown_name_error(2, &state))?,
-        cause: cause
-            .map(|name| {
-                column_values::parse_cause(&name).ok_or_else(|| unknown_name_error(3, &name))
-            })
-            .transpose()?,
-        text: row.get(4)?,
-        at: UnixMillis(row.get::<_, i64>(5)?.cast_unsigned()),
-        resume_available: row.get(6)?,
-        cancel_requested: row.get(13)?,
-        description: RunDescription {
-            prompt: row.get(7)?,
-            folder: row.get(8)?,
-            agent: row.get(9)?,
-            profile: row.get(10)?,
-            model: row.get(11)?,
-            resume: row.get::<_, Option<String>>(14)?.map(|name| ResumePolicy::from_name(&name)),
-        },
-        usd_micros: row.get::<_, Option<i64>>(12)?.map(i64::cast_unsigned),
-    })
-}
-
-/// Returns the ends of traces. The run's own row says that it has ended: the reason of its last
-/// iteration alone does not.
-pub(super) fn read_trace_ends(
-    connection: &Connection,
-    since: UnixMillis,
-    most: usize,
-) -> Result<Vec<RunTraceEnd>, WorkError> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let since = i64::try_from(since.0).unwrap_or(i64::MAX);
-    let mut statement = prepare_cached(
-        connection,
-        "SELECT run_id, iter, cause, at, agent, profile, model FROM run
-         JOIN agent_loop_trace AS last
-           ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id)
-         WHERE cause IS NOT NULL AND at >= ?1 ORDER BY run.no DESC LIMIT ?2",
-    )?;
-    let found = statement.query_map(params![since, most], |row| {
-        Ok(RunTraceEnd {
-            run: RunId::from(row.get::<_, String>(0)?),
-            iterations: row.get(1)?,
-            cause: row.get(2)?,
-            at: UnixMillis(row.get::<_, i64>(3)?.cast_unsigned()),
-            agent: row.get(4)?,
-            profile: row.get(5)?,
-            model: row.get(6)?,
-        })
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Returns raw responses, oldest first. There is no index: rows are written at every step and
-/// rarely read.
-pub(super) fn read_raw_responses(
-    connection: &Connection,
-    lane: &LaneId,
-    after: Seq,
-    most: usize,
-) -> Result<Vec<RawRow>, WorkError> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut statement = prepare_cached(
-        connection,
-        "SELECT run_id, seq, at, body FROM raw_response
-         WHERE lane_no = (SELECT no FROM lane WHERE id = ?1) AND seq > ?2 ORDER BY no LIMIT ?3",
-    )?;
-    let found = statement.query_map(params![lane.as_str(), after, most], |row| {
-        let body: String = row.get(3)?;
-        Ok(RawRow {
-            run: row.get::<_, Option<String>>(0)?.map(RunId::from),
-            seq: row.get::<_, i64>(1)?.cast_unsigned(),
-            at: UnixMillis(row.get::<_, i64>(2)?.cast_unsigned()),
-            // A damaged body is returned as text.
-            body: RawJson::parse(body.as_str()).unwrap_or_else(|_| RawJson::string(&body)),
-        })
-    })?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
-}
-
-fn unknown_name_error(column: usize, name: &str) -> rusqlite::Error {
-    let reason = format!("`{name}` is no state or cause that this version knows");
-    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, reason.into())
 }

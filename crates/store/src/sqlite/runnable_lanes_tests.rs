@@ -2,8 +2,9 @@
 
 use rusqlite::Connection;
 
+use super::super::heartbeats::OWNERS_SQL;
 use super::super::schema_migration::{MIGRATIONS, migrate_schema};
-use super::{LANES_WITH_MESSAGES_SQL, OWNERS_SQL, RUNNABLE_LANES_SQL};
+use super::{LANES_WITH_MESSAGES_SQL, RUNNABLE_LANES_SQL};
 
 /// Returns SQLite's query plan, one line per step.
 fn query_plan(statement: &str) -> Vec<String> {
@@ -35,7 +36,7 @@ fn looking_for_work_walks_no_lane_that_is_parked() {
 }
 
 #[test]
-fn mail_that_was_read_is_not_walked_either() {
+fn messages_that_were_read_are_not_walked_either() {
     let probes = query_plan(LANES_WITH_MESSAGES_SQL);
     let probe = "USING INDEX inbox_unread (lane_no=?)";
     assert!(probes.iter().any(|step| step.ends_with(probe)), "{probes:?}");

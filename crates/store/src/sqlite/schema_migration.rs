@@ -11,29 +11,29 @@ use super::open::{APPLICATION_ID, retry_while_busy};
 use crate::migrations::Migrations;
 use crate::validation::invalid_argument;
 
-/// All schema changes of the SQLite store.
-pub(super) const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/100_tables.sql")]);
-
 #[cfg(test)]
 #[path = "schema_migration_tests.rs"]
 mod schema_migration_tests;
 
+/// All schema changes of the SQLite store.
+pub(super) const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/100_tables.sql")]);
+
 /// Checks a file before anything is written to it.
 pub(super) fn check_schema(
     connection: &Connection,
-    place: &str,
-    patience: Duration,
+    location: &str,
+    busy_timeout: Duration,
 ) -> Result<(), StoreError> {
-    let look = || Ok((detect_owner(connection)?, schema_version(connection)?));
-    let seen = retry_while_busy(patience, look)
-        .map_err(|error| explain_sqlite_error(place, patience, &error));
+    let query = || Ok((detect_owner(connection)?, schema_version(connection)?));
+    let seen = retry_while_busy(busy_timeout, query)
+        .map_err(|error| explain_sqlite_error(location, busy_timeout, &error));
     let (owner, found) = seen?;
     match owner {
         FileOwner::OtherProgram => Err(invalid_argument(format!(
-            "{place} is the database of another program; choose another file with --store"
+            "{location} is the database of another program; choose another file with --store"
         ))),
         FileOwner::EmptyFile => Ok(()),
-        FileOwner::Windlass => MIGRATIONS.pending(place, found).map(drop),
+        FileOwner::Windlass => MIGRATIONS.pending(location, found).map(drop),
     }
 }
 
@@ -63,7 +63,7 @@ fn schema_version(connection: &Connection) -> rusqlite::Result<i64> {
 /// inner one says that the file is not for this version of Windlass.
 pub(super) fn migrate_schema(
     connection: &mut Connection,
-    place: &str,
+    location: &str,
     migrations: Migrations,
 ) -> rusqlite::Result<Result<(), StoreError>> {
     if schema_version(connection)? == migrations.newest() {
@@ -72,7 +72,7 @@ pub(super) fn migrate_schema(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Read again under the lock: another process may have migrated meanwhile, or be a newer
     // version.
-    let pending = match migrations.pending(place, schema_version(&transaction)?) {
+    let pending = match migrations.pending(location, schema_version(&transaction)?) {
         Ok(pending) => pending,
         Err(refused) => return Ok(Err(refused)),
     };

@@ -12,7 +12,8 @@ use windlass_runtime::ports::{
 };
 
 use super::error::WorkError;
-use super::write_work::prepare_cached;
+use super::group_commit::prepare_cached;
+use crate::column_values;
 
 pub(super) fn add_spending(
     connection: &Connection,
@@ -59,7 +60,7 @@ pub(super) fn read_tool_stats(
          WHERE attempts > 0 AND max(coalesce(started_at, 0), coalesce(completed_at, 0)) >= ?1
          GROUP BY tool ORDER BY tool",
     )?;
-    let found = statement.query_map(params![to_i64(since)], |row| {
+    let found = statement.query_map(params![column_values::saturating_column(since.0)], |row| {
         let count = |column| Ok::<_, rusqlite::Error>(row.get::<_, i64>(column)?.cast_unsigned());
         Ok(ToolStats {
             tool: row.get(0)?,
@@ -82,7 +83,7 @@ pub(super) fn count_events(
              count(*) FILTER (WHERE fields NOT LIKE '%\"escalated\":false%')
          FROM event WHERE at >= ?1 GROUP BY agent, profile, name ORDER BY agent, profile, name",
     )?;
-    let found = statement.query_map(params![to_i64(since)], |row| {
+    let found = statement.query_map(params![column_values::saturating_column(since.0)], |row| {
         Ok(EventCount {
             agent: row.get(0)?,
             profile: row.get(1)?,
@@ -103,7 +104,7 @@ pub(super) fn insert_worker_event(
         "INSERT INTO worker_event (at, worker, lane, name, fields) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
     .execute(params![
-        to_i64(event.at),
+        column_values::saturating_column(event.at.0),
         &*event.worker,
         event.lane.as_ref().map(LaneId::as_str),
         &*event.name,
@@ -115,15 +116,15 @@ pub(super) fn insert_worker_event(
 pub(super) fn read_worker_events(
     connection: &Connection,
     page: WorkerEventPage,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<NumberedWorkerEvent>, WorkError> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let limit = column_values::limit_column(limit);
     let events = match page {
         WorkerEventPage::Newest => {
             let text = "SELECT at, worker, lane, name, fields, no FROM worker_event
                  ORDER BY no DESC LIMIT ?1";
             let mut statement = prepare_cached(connection, text)?;
-            let newest = statement.query_map(params![most], numbered_event)?;
+            let newest = statement.query_map(params![limit], numbered_event)?;
             let mut newest = newest.collect::<rusqlite::Result<Vec<_>>>()?;
             newest.reverse();
             newest
@@ -132,7 +133,7 @@ pub(super) fn read_worker_events(
             let text = "SELECT at, worker, lane, name, fields, no FROM worker_event
                  WHERE no > ?1 ORDER BY no LIMIT ?2";
             let mut statement = prepare_cached(connection, text)?;
-            let first = statement.query_map(params![after.cast_signed(), most], numbered_event)?;
+            let first = statement.query_map(params![after.cast_signed(), limit], numbered_event)?;
             first.collect::<rusqlite::Result<Vec<_>>>()?
         }
     };
@@ -149,8 +150,4 @@ fn numbered_event(row: &rusqlite::Row<'_>) -> rusqlite::Result<NumberedWorkerEve
         fields: RawJson::parse(&fields).unwrap_or_else(|_| RawJson::string(&fields)),
     };
     Ok(NumberedWorkerEvent { no: row.get::<_, i64>(5)?.cast_unsigned(), event })
-}
-
-fn to_i64(at: UnixMillis) -> i64 {
-    i64::try_from(at.0).unwrap_or(i64::MAX)
 }

@@ -10,6 +10,6 @@ fn fresh() -> (Arc<dyn Store>, ()) {
 }
 
 // spec: STORE-01, STORE-04, LANES-01, LANES-03
-windlass_store::conformance_tests!(
+windlass_store_testkit::conformance_tests!(
     tokio::test(flavor = "multi_thread", worker_threads = 2) => super::fresh()
 );

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use windlass_runtime::ports::{BoxFuture, Store, StoreError};
-use windlass_store::{PostgresStore, conformance};
+use windlass_store::PostgresStore;
+use windlass_store_testkit::reopen as cases;
 
 use crate::postgres_kit::database;
 
@@ -12,7 +13,7 @@ async fn fresh() -> (Arc<dyn Store>, ()) {
 }
 
 // spec: STORE-01, STORE-04, LANES-01, LANES-03
-windlass_store::conformance_tests!(
+windlass_store_testkit::conformance_tests!(
     tokio::test(flavor = "multi_thread", worker_threads = 2) => super::fresh().await
 );
 
@@ -27,20 +28,20 @@ mod reopen {
     }
 
     #[tokio::test]
-    async fn accepted_mail() {
+    async fn accepted_messages() {
         let url = database().await;
-        conformance::reopen::accepted_mail(&|| again(&url)).await.unwrap();
+        cases::accepted_messages(&|| again(&url)).await.unwrap();
     }
 
     #[tokio::test]
     async fn everything() {
         let url = database().await;
-        conformance::reopen::everything(&|| again(&url)).await.unwrap();
+        cases::everything(&|| again(&url)).await.unwrap();
     }
 
     #[tokio::test]
     async fn epochs_go_on() {
         let url = database().await;
-        conformance::reopen::epochs_go_on(&|| again(&url)).await.unwrap();
+        cases::epochs_go_on(&|| again(&url)).await.unwrap();
     }
 }

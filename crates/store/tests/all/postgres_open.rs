@@ -67,7 +67,7 @@ async fn wrong_password_and_refused_tls() {
     cluster.reload("postgresql.conf", "").unwrap();
     let guarded = |password: &str| url.replace("windlass@", &format!("guarded{password}@"));
     run_query(&url, "GRANT ALL ON SCHEMA public TO guarded").await.unwrap();
-    says(&patient_refusal(&guarded(":secret")).await, &["refuses us", "user and password"]);
+    says(&patient_refusal(&guarded(":secret")).await, &["rejected the login", "user and password"]);
     says(&patient_refusal(&guarded("")).await, &["password", "address"]);
     PostgresStore::open(&guarded(":right")).await.unwrap();
 
@@ -139,7 +139,7 @@ async fn a_server_that_is_too_old() {
     for sql in ["CREATE SCHEMA old", says_14, &first] {
         run_query(&url, sql).await.unwrap();
     }
-    says(&patient_refusal(&url).await, &["is PostgreSQL 14", "15 or newer", "upgrade it"]);
+    says(&patient_refusal(&url).await, &["runs PostgreSQL 14", "15 or newer is required"]);
     let made = "SELECT count(*)::text FROM information_schema.tables WHERE table_name = 'lane'";
     assert_eq!(strings(&url, made).await, ["0"], "it was refused after tables were made");
 }
@@ -212,7 +212,7 @@ async fn a_database_of_a_development_version_is_left_alone() {
 async fn tables_of_another_program_stay() {
     let url = database().await;
     run_query(&url, "CREATE TABLE run (theirs INT)").await.unwrap();
-    says(&refusal(&url).await, &["another program", "database of its own"]);
+    says(&refusal(&url).await, &["another program", "separate database"]);
     let ours = "SELECT count(*)::text FROM information_schema.tables WHERE table_name = 'lane'";
     assert_eq!(strings(&url, ours).await, ["0"], "half a schema was left behind");
 }
@@ -236,7 +236,7 @@ async fn a_server_that_takes_no_more_connections() {
     {
         holders.push((client, tokio::spawn(connection)));
     }
-    says(&refusal(&url).await, &["no more connections", "max_connections"]);
+    says(&refusal(&url).await, &["no free connections", "max_connections"]);
     // One connection too few for the pool: work waits for it and then continues.
     holders.truncate(3);
     let store = tokio::time::timeout(Duration::from_secs(10), async {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use windlass_runtime::ports::{BoxFuture, Store, StoreError};
-use windlass_store::{SqliteStore, conformance};
+use windlass_store::SqliteStore;
+use windlass_store_testkit::reopen as cases;
 
 use crate::kit;
 
@@ -14,7 +15,7 @@ fn fresh() -> (Arc<dyn Store>, TempDir) {
 }
 
 // spec: STORE-01, STORE-04, LANES-01, LANES-03, FAULT-34
-windlass_store::conformance_tests!(
+windlass_store_testkit::conformance_tests!(
     tokio::test(flavor = "multi_thread", worker_threads = 2) => super::fresh()
 );
 
@@ -29,20 +30,20 @@ mod reopen {
     }
 
     #[tokio::test]
-    async fn accepted_mail() {
+    async fn accepted_messages() {
         let folder = kit::folder();
-        conformance::reopen::accepted_mail(&|| again(&folder)).await.unwrap();
+        cases::accepted_messages(&|| again(&folder)).await.unwrap();
     }
 
     #[tokio::test]
     async fn everything() {
         let folder = kit::folder();
-        conformance::reopen::everything(&|| again(&folder)).await.unwrap();
+        cases::everything(&|| again(&folder)).await.unwrap();
     }
 
     #[tokio::test]
     async fn epochs_go_on() {
         let folder = kit::folder();
-        conformance::reopen::epochs_go_on(&|| again(&folder)).await.unwrap();
+        cases::epochs_go_on(&|| again(&folder)).await.unwrap();
     }
 }

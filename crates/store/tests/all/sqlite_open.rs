@@ -249,7 +249,7 @@ fn a_link_and_a_file_of_another_user_are_refused() {
     std::os::unix::fs::symlink(file(&folder), &link).unwrap();
     let error = refusal(&link);
     assert!(
-        matches!(&error, StoreError::Invalid { message } if message.contains("is a link")),
+        matches!(&error, StoreError::Invalid { message } if message.contains("is a symbolic link")),
         "{error}"
     );
     let theirs = folder.path().join("theirs.db");

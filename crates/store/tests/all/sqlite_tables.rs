@@ -201,7 +201,10 @@ async fn a_checkpoint_elsewhere_is_refused() {
     store.append(append_one("a", epoch, 0, "1")).await.unwrap();
     let refused =
         store.append(AppendRequest { rows, ..append_one("a", epoch, 1, "2") }).await.unwrap_err();
-    assert!(refused.to_string().contains("the checkpoint at 1 stands at no entry"), "{refused}");
+    assert!(
+        refused.to_string().contains("the checkpoint at 1 does not belong to an entry"),
+        "{refused}"
+    );
 }
 
 // spec: STORE-07
