@@ -63,7 +63,6 @@ use heartbeats::HeartbeatConnection;
 use notifications::InboxNotifier;
 use open::OpenConnections;
 use server_address::ServerAddress;
-use tls::PgTls;
 
 /// A store of lanes in a PostgreSQL database.
 pub struct PostgresStore {
@@ -114,7 +113,7 @@ impl PostgresStore {
     /// Opens the database with the given settings.
     pub async fn open_with(url: &str, settings: &PostgresSettings) -> Result<Self, StoreError> {
         let address = ServerAddress::parse(url)?;
-        let tls = PgTls::new(&address.trust)?;
+        let tls = tls::make_connector(&address.trust)?;
         let config = Arc::new(ServerConfig::new(address, tls, settings.clone()));
         let OpenConnections { append_connection, heartbeat_connection } =
             open::open_database(&config).await?;

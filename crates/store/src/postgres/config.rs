@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use tokio_postgres_rustls::MakeRustlsConnect;
+
 use super::server_address::{ServerAddress, StatementMode};
-use super::tls::PgTls;
 
 /// Settings of a PostgreSQL store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +30,18 @@ impl Default for PostgresSettings {
 
 pub(super) struct ServerConfig {
     pub(super) address: ServerAddress,
-    pub(super) tls: PgTls,
+    pub(super) tls: MakeRustlsConnect,
     pub(super) settings: PostgresSettings,
     is_unprepared: AtomicBool,
     commits: AtomicU64,
 }
 
 impl ServerConfig {
-    pub(super) fn new(address: ServerAddress, tls: PgTls, settings: PostgresSettings) -> Self {
+    pub(super) fn new(
+        address: ServerAddress,
+        tls: MakeRustlsConnect,
+        settings: PostgresSettings,
+    ) -> Self {
         let is_unprepared = AtomicBool::new(address.statements == StatementMode::Unprepared);
         Self { address, tls, settings, is_unprepared, commits: AtomicU64::new(0) }
     }

@@ -150,7 +150,8 @@ fn is_unexpected_shape(kind: &str) -> bool {
 
 fn is_connection_cut(error: &Error) -> bool {
     let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
-    io.is_some_and(|io| io.kind() != ErrorKind::InvalidData && io.kind() != ErrorKind::Other)
+    let refused = [ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other];
+    io.is_some_and(|io| !refused.contains(&io.kind()))
 }
 
 fn tls_error(location: &str, reason: &str) -> StoreError {

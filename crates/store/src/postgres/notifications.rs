@@ -12,8 +12,10 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
+use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Connection, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
 use windlass_core::log::ids::LaneId;
 use windlass_runtime::ports::WorkerId;
 use windlass_runtime::worker_identity;
@@ -23,8 +25,10 @@ use super::config::ServerConfig;
 use super::connection::{SqlValue, TypedSql};
 use super::rendezvous::WorkerRing;
 use super::server_address::StatementMode;
-use super::tls::PgTlsStream;
 use crate::inbox_hints::InboxHints;
+
+/// The driver's stream: encrypted or not, as the server's address asks.
+type TlsStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// Maximum number of queued notifications; the others are left to polling.
 const MAX_QUEUED_NOTIFICATIONS: usize = 1_024;
@@ -98,7 +102,7 @@ async fn run_notifier(
 async fn forward_notifications(
     own: WorkerId,
     hints: Arc<InboxHints>,
-    mut connection: Connection<Socket, PgTlsStream<Socket>>,
+    mut connection: Connection<Socket, TlsStream>,
 ) {
     let mut ring = WorkerRing::new(Arc::clone(&own));
     let mut rounds = tokio::time::interval(PRESENCE_INTERVAL);
