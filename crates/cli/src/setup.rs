@@ -220,7 +220,7 @@ impl RunParts<'_> {
         let (imports, notes) = memory_of_folders(trust);
         let tools = windlass::tools::with_folder_memory(tools, workplace, imports, notes);
         let given = &args.permissions.workspace;
-        let lease = LeaseTimes { heartbeat_ms: args.beat_ms, expiry_ms: args.lease_ms };
+        let lease = LeaseTimes::new(args.beat_ms, args.lease_ms);
         Ok(builder
             .shared_store(Arc::clone(store))
             .tools(toolset::with_reserves(tools, args)?)

@@ -225,7 +225,7 @@ impl Driver {
                     self.renew_lease().await?;
                 }
                 WakeReason::LeaseLapsed => {
-                    self.lease.send_heartbeat(self.ports.store.as_ref()).await?;
+                    self.lease.renew(self.ports.store.as_ref()).await?;
                 }
                 WakeReason::HandOver => {
                     self.finish_running_calls().await?;

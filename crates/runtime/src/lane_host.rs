@@ -110,7 +110,7 @@ impl LaneHost {
         let ports = &agents.default_agent().ports;
         let lease =
             WorkerLease::new(worker_identity::new_worker_id(), times, Arc::clone(&ports.clock));
-        lease.send_heartbeat(ports.store.as_ref()).await?;
+        lease.renew(ports.store.as_ref()).await?;
         let heartbeat_task =
             tokio::spawn(lease.clone().run_heartbeat_loop(Arc::clone(&ports.store)));
         let tool_semaphore = FairSemaphore::new(agents.tools_at_once());

@@ -17,9 +17,17 @@ pub struct LeaseTimes {
     pub expiry_ms: u64,
 }
 
+impl LeaseTimes {
+    /// Returns the times of a lease, in milliseconds.
+    #[must_use]
+    pub const fn new(heartbeat_ms: u64, expiry_ms: u64) -> Self {
+        Self { heartbeat_ms, expiry_ms }
+    }
+}
+
 impl Default for LeaseTimes {
     fn default() -> Self {
-        Self { heartbeat_ms: 3_000, expiry_ms: 10_000 }
+        Self::new(3_000, 10_000)
     }
 }
 
@@ -43,13 +51,13 @@ impl WorkerLease {
         Self { worker, times, last_heartbeat_at, lapses, clock }
     }
 
-    /// Sends one heartbeat. The lease counts from the time before the call, not from that of the
+    /// Renews the lease by one heartbeat. The lease counts from the time before the call, not from that of the
     /// response.
     ///
     /// # Errors
     ///
     /// Returns a [`StoreError`] if the store does not record the heartbeat.
-    pub async fn send_heartbeat(&self, store: &dyn Store) -> Result<(), StoreError> {
+    pub async fn renew(&self, store: &dyn Store) -> Result<(), StoreError> {
         let before = self.clock.monotonic_ms().saturating_add(1);
         store.record_heartbeat(self.worker.clone()).await?;
         if !self.is_valid_at(before) {
@@ -57,6 +65,12 @@ impl WorkerLease {
         }
         self.last_heartbeat_at.fetch_max(before, Ordering::SeqCst);
         Ok(())
+    }
+
+    /// Returns the time between two renewals, in milliseconds.
+    #[must_use]
+    pub fn renewal_interval_ms(&self) -> u64 {
+        self.times.heartbeat_ms
     }
 
     /// Returns how often the lease lapsed: no heartbeat was confirmed for so long that others may
@@ -94,7 +108,7 @@ impl WorkerLease {
     /// processes observe.
     pub async fn run_heartbeat_loop(self, store: Arc<dyn Store>) {
         loop {
-            let _ = self.send_heartbeat(store.as_ref()).await;
+            let _ = self.renew(store.as_ref()).await;
             self.clock.sleep(self.times.heartbeat_ms).await;
         }
     }

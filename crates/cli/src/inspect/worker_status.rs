@@ -1,5 +1,5 @@
-//! Which workers are alive (by heartbeat), and what a run waits for that no process drives: a
-//! worker, one with its workspace, or a human.
+//! Which workers are alive, and what a run waits for that no process drives: a worker, one with its
+//! workspace, or a human.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,8 +13,8 @@ use windlass::ports::{
 };
 use windlass_runtime::worker_identity::has_process_ended;
 
-/// A worker without a heartbeat for longer counts as dead.
-const HEARTBEAT_TIMEOUT_MS: u64 = 15_000;
+/// A worker that was silent for longer counts as dead.
+const SILENCE_TIMEOUT_MS: u64 = 15_000;
 
 /// The registered workers.
 pub(crate) struct WorkerList {
@@ -29,7 +29,7 @@ impl WorkerList {
 
     fn live_workers(&self) -> impl Iterator<Item = &WorkerInfo> {
         let is_alive = |worker: &&WorkerInfo| {
-            worker.silent_ms < HEARTBEAT_TIMEOUT_MS && !has_process_ended(&worker.worker)
+            worker.silent_ms < SILENCE_TIMEOUT_MS && !has_process_ended(&worker.worker)
         };
         self.workers.iter().filter(is_alive)
     }
@@ -46,11 +46,11 @@ impl WorkerList {
                 .any(|worker| worker.workspaces.iter().any(|it| *it.id == *affinity))
     }
 
-    /// Returns whether a process with this name is known to be gone or without heartbeat.
+    /// Returns whether a process with this name is known to be gone or silent.
     fn is_dead(&self, owner: &str) -> bool {
         let known = self.workers.iter().find(|worker| *worker.worker == *owner);
         has_process_ended(owner)
-            || known.is_some_and(|worker| worker.silent_ms >= HEARTBEAT_TIMEOUT_MS)
+            || known.is_some_and(|worker| worker.silent_ms >= SILENCE_TIMEOUT_MS)
     }
 
     /// Workspace ids that live workers have at different paths.

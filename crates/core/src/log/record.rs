@@ -412,7 +412,7 @@ pub enum Record {
         /// Index of the note in the context of the input.
         index: u16,
     },
-    /// Child runs were started for a call. Their tasks are sent by the outbox with this entry.
+    /// Child runs were started for a call. Their tasks are sent as messages with this entry.
     #[serde(rename = "children_spawned/1")]
     ChildrenSpawned {
         /// The call.
@@ -430,7 +430,7 @@ pub enum Record {
         /// The inbox message with the result.
         message: InboxMessageId,
     },
-    /// The child runs of a call were cancelled, by outbox messages with this entry.
+    /// The child runs of a call were cancelled, by messages with this entry.
     #[serde(rename = "children_cancelled/1")]
     ChildrenCancelled {
         /// The call.

@@ -21,7 +21,7 @@ impl Driver {
         // The check may take longer than the lease lasts: then it is repeated.
         while !(self.lease.is_fresh() && self.lease.lapse_count() == self.owned_since_lapse) {
             let store = self.ports.store.as_ref();
-            self.lease.send_heartbeat(store).await?;
+            self.lease.renew(store).await?;
             let lapses = self.lease.lapse_count();
             if !is_owner(store, &self.lease, &self.lane, self.epoch).await? {
                 return Err(StoreError::Fenced { lane: self.lane.clone() }.into());
@@ -38,13 +38,13 @@ impl Driver {
         let (store, lane, epoch) = (Arc::clone(&self.ports.store), self.lane.clone(), self.epoch);
         let lease = self.lease.clone();
         let confirmation = async {
-            lease.send_heartbeat(store.as_ref()).await?;
+            lease.renew(store.as_ref()).await?;
             is_owner(store.as_ref(), &lease, &lane, epoch).await
         };
         let is_owned = tokio::select! {
             biased;
             answer = confirmation => answer.unwrap_or(false),
-            () = self.ports.clock.sleep(self.lease.times.heartbeat_ms) => false,
+            () = self.ports.clock.sleep(self.lease.renewal_interval_ms()) => false,
         };
         if is_owned {
             return Ok(());

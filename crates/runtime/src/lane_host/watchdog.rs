@@ -1,6 +1,6 @@
 //! The watchdog: aborts stuck drivers. A run's time limits are checked by its own driver, and a
-//! driver that waits for something that never comes checks nothing: its process continues to send
-//! heartbeats, so no other process takes the lane. The watchdog checks the limits from outside. A
+//! driver that waits for something that never comes checks nothing: its process continues to renew
+//! its lease, so no other process takes the lane. The watchdog checks the limits from outside. A
 //! driver that has not returned a while after its run's next limit is aborted; the lane is claimed
 //! again, which fences the old driver, and the new driver begins with the limit that was missed.
 

@@ -18,7 +18,7 @@ impl LaneHost {
         &self.lease.worker
     }
 
-    /// The time without a heartbeat after which others may take its lanes.
+    /// The time without a renewal of the lease after which others may take its lanes.
     pub(crate) fn expiry_ms(&self) -> u64 {
         self.lease.times.expiry_ms
     }
@@ -72,10 +72,10 @@ impl LaneHost {
         Ok(())
     }
 
-    /// Sends a heartbeat and records a fatal error if the store is broken or corrupt.
+    /// Renews the lease and records a fatal error if the store is broken or corrupt.
     pub(crate) async fn check_store(&self) {
-        let beat = self.lease.send_heartbeat(self.store()).await;
-        if let Err(ruin @ (StoreError::Broken { .. } | StoreError::Corrupt { .. })) = beat {
+        let renewed = self.lease.renew(self.store()).await;
+        if let Err(ruin @ (StoreError::Broken { .. } | StoreError::Corrupt { .. })) = renewed {
             _ = self.fatal_store_error.set(ruin);
         }
     }

@@ -54,14 +54,14 @@ async fn a_beat_counts_from_when_it_was_sent_and_a_slow_one_is_not_fresh() {
     let times = LeaseTimes { heartbeat_ms: 3_000, expiry_ms: 9_000 };
     let lease = WorkerLease::new("w".into(), times, Arc::new(clock.clone()));
     assert!(!lease.is_fresh(), "nobody was asked yet");
-    lease.send_heartbeat(&store).await.unwrap();
+    lease.renew(&store).await.unwrap();
     assert!(lease.is_fresh());
     let before = lease.lapse_count();
     takes.store(6_000, Ordering::SeqCst);
-    lease.send_heartbeat(&store).await.unwrap();
+    lease.renew(&store).await.unwrap();
     assert!(!lease.is_fresh(), "others count from the beat, which is old by now");
     takes.store(0, Ordering::SeqCst);
-    lease.send_heartbeat(&store).await.unwrap();
+    lease.renew(&store).await.unwrap();
     assert!(lease.is_fresh());
     assert_eq!(lease.lapse_count(), before + 1, "in between the lanes may have been lost");
 }
@@ -157,7 +157,7 @@ async fn frozen_before_a_call(what: DuringFreeze) -> (Result<DriveOutcome, Drive
         .await
         .unwrap();
     let lease = WorkerLease::new("first".into(), LeaseTimes::default(), Arc::new(clock.clone()));
-    lease.send_heartbeat(store.as_ref()).await.unwrap();
+    lease.renew(store.as_ref()).await.unwrap();
     let claim = store.claim_lane(lane.clone(), lease.worker.clone(), None).await.unwrap();
     let meanwhile = {
         let (store, lane, lease) = (Arc::clone(&store), lane.clone(), lease.clone());
@@ -168,7 +168,7 @@ async fn frozen_before_a_call(what: DuringFreeze) -> (Result<DriveOutcome, Drive
                 at_once(store.claim_lane(lane, "second".into(), dead)).unwrap();
             }
             if what == DuringFreeze::TakenThenBeaten {
-                at_once(lease.send_heartbeat(store.as_ref())).unwrap();
+                at_once(lease.renew(store.as_ref())).unwrap();
             }
         }
     };
