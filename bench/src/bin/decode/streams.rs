@@ -16,6 +16,29 @@ pub(crate) fn long_reply(format: WireFormat) -> Vec<u8> {
     events.concat().into_bytes()
 }
 
+/// The Anthropic stream with the keys of each event in the order in which the service writes them.
+pub(crate) fn anthropic_as_sent() -> Vec<u8> {
+    let stream = long_reply(WireFormat::AnthropicMessages);
+    let text = String::from_utf8_lossy(&stream);
+    let lines = text.lines().map(|line| {
+        let data = line.strip_prefix("data: ").and_then(|data| serde_json::from_str(data).ok());
+        let data: Option<Value> = data;
+        data.map_or_else(|| format!("{line}\n"), |event| format!("data: {}\n", type_first(&event)))
+    });
+    lines.collect::<String>().into_bytes()
+}
+
+/// The JSON of a value in which `type` and `index` come before the other keys of an object.
+fn type_first(value: &Value) -> String {
+    const FIRST: [&str; 5] = ["type", "index", "id", "name", "text"];
+    let Some(fields) = value.as_object() else { return value.to_string() };
+    let rank = |key: &str| FIRST.iter().position(|first| *first == key).unwrap_or(FIRST.len());
+    let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+    fields.sort_by_key(|(key, _)| rank(key));
+    let fields = fields.iter().map(|(key, value)| format!("\"{key}\":{}", type_first(value)));
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
+
 fn text_piece(number: usize) -> String {
     const WORDS: [&str; 6] = ["the ", "windlass ", "turns ", "once,\n", "\"pawl\" ", "é "];
     WORDS.get(number % WORDS.len()).copied().unwrap_or_default().to_owned()

@@ -1,13 +1,17 @@
-//! A minimal loop: a body that only grows, on one kept connection of hyper.
+//! A minimal loop: a body that only grows, on one kept connection of hyper, or with the pooled client
+//! of hyper-util.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::Request;
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
-use hyper_util::rt::TokioIo;
+use hyper::{Request, Response};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde::Deserialize;
 use tokio::net::TcpStream;
 
@@ -17,6 +21,25 @@ use crate::read_job::{self, PROMPT, SYSTEM};
 pub(crate) struct BareLoop {
     place: String,
     path: String,
+    /// The pooled client; without one, each conversation opens a connection and keeps it.
+    pooled: Option<PooledClient>,
+}
+
+type PooledClient = Client<HttpConnector, Full<Bytes>>;
+
+/// What sends a request and waits for the head of its response.
+enum RequestSender {
+    Kept(SendRequest<Full<Bytes>>),
+    Pooled(PooledClient),
+}
+
+impl RequestSender {
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
+        match self {
+            Self::Kept(connection) => Ok(connection.send_request(request).await?),
+            Self::Pooled(client) => Ok(client.request(request).await?),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -52,14 +75,41 @@ impl BareLoop {
         let rest = url.trim_start_matches("http://");
         let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
         let slash = if path.is_empty() { "" } else { "/" };
-        Self { place: place.to_owned(), path: format!("{slash}{path}/v1/messages") }
+        let path = format!("{slash}{path}/v1/messages");
+        Self { place: place.to_owned(), path, pooled: None }
+    }
+
+    /// The same loop with the pooled client of hyper-util, which wants the whole URL.
+    pub(crate) fn with_pooled_client(url: &str) -> Self {
+        let bare = Self::new(url);
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let path = format!("http://{}{}", bare.place, bare.path);
+        Self { path, pooled: Some(client), ..bare }
     }
 
     pub(crate) async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
+        if let Some(client) = &self.pooled {
+            return self
+                .converse_over(&mut RequestSender::Pooled(client.clone()), turns, file)
+                .await;
+        }
         let stream = TcpStream::connect(&self.place).await?;
         stream.set_nodelay(true)?;
-        let (mut send, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let (send, connection) = http1::handshake(TokioIo::new(stream)).await?;
         let driver = tokio::spawn(connection);
+        self.converse_over(&mut RequestSender::Kept(send), turns, file).await?;
+        driver.await??;
+        Ok(())
+    }
+
+    async fn converse_over(
+        &self,
+        sender: &mut RequestSender,
+        turns: usize,
+        file: &Path,
+    ) -> Result<()> {
         let mut body = format!(
             "{{\"model\":\"bench\",\"max_tokens\":1000,\"stream\":true,\"system\":\"{SYSTEM}\",\"tools\":[{{\"name\":\"Read\",\
              \"description\":\"Reads a file.\",\"input_schema\":{}}}],\"messages\":[{{\"role\":\"user\",\"content\":\"{PROMPT}\"}}",
@@ -67,7 +117,7 @@ impl BareLoop {
         )
         .into_bytes();
         for _ in 0..turns {
-            let said = self.ask(&mut send, &body).await?;
+            let said = self.ask(sender, &body).await?;
             let text = serde_json::to_string(&said.text)?;
             let result = serde_json::to_string(&read_job::read_file(file)?)?;
             let ParsedReply { id, input, .. } = said;
@@ -80,12 +130,10 @@ impl BareLoop {
                 .as_bytes(),
             );
         }
-        drop(send);
-        driver.await??;
         Ok(())
     }
 
-    async fn ask(&self, send: &mut SendRequest<Full<Bytes>>, body: &[u8]) -> Result<ParsedReply> {
+    async fn ask(&self, sender: &mut RequestSender, body: &[u8]) -> Result<ParsedReply> {
         let mut sent = Vec::with_capacity(body.len() + 2);
         sent.extend_from_slice(body);
         sent.extend_from_slice(b"]}");
@@ -93,7 +141,7 @@ impl BareLoop {
             .header("host", &self.place)
             .header("content-type", "application/json")
             .body(Full::new(Bytes::from(sent)))?;
-        let mut response = send.send_request(request).await?.into_body();
+        let mut response = sender.send(request).await?.into_body();
         let mut buffer = Vec::new();
         while let Some(frame) = response.frame().await {
             if let Ok(data) = frame?.into_data() {

@@ -1,7 +1,8 @@
 //! One turn over a local socket compared with reqwest and a bare loop; 1,000 conversations at once
 //!
 //! `usual` is what most agents do: reqwest, and the history encoded again for every turn. `bare` is
-//! a minimal loop: a body that only grows, on one kept connection. `ours` is the adapter. They
+//! a minimal loop: a body that only grows, on one kept connection. `pooled` is the same loop with the
+//! pooled client of hyper-util. `ours` is the adapter. They
 //! alternate in one process; for the thousand conversations each has a process of its own. The
 //! server is another process.
 //!

@@ -8,7 +8,7 @@ use windlass_bench::time_stats;
 use crate::child_process::{ServerProcess, run_measurement};
 use crate::read_job::{FILE_BYTES, LoopKind};
 
-const NAMES: [&str; 4] = ["usual", "usual-h2", "bare", "ours"];
+const NAMES: [&str; 5] = ["usual", "usual-h2", "bare", "pooled", "ours"];
 const TURNS: usize = 5;
 const WAIT_MS: u64 = 200;
 

@@ -7,7 +7,7 @@ use windlass_bench::time_stats::{self, median};
 use crate::child_process::ServerProcess;
 use crate::read_job::{FILE_BYTES, LoopKind, TURNS};
 
-const NAMES: [&str; 3] = ["usual", "bare", "ours"];
+const NAMES: [&str; 4] = ["usual", "bare", "pooled", "ours"];
 const LAPS: usize = 150;
 
 /// Times of one contender, by lap, in microseconds per turn.
@@ -35,7 +35,7 @@ pub(crate) fn report(server: &ServerProcess) -> Result<()> {
         "{:>10} {:>10} {:>12} {:>14} {:>12} {:>12}",
         "", "turn µs", "CPU µs/turn", "CPU vs usual", "CPU vs bare", "connections"
     );
-    let [usual, bare, _] = &all;
+    let [usual, bare, ..] = &all;
     for (name, times) in NAMES.iter().zip(&all) {
         println!(
             "{name:>10} {:>10.0} {:>12.0} {:>14.2} {:>12.2} {:>12}",
@@ -66,11 +66,11 @@ pub(crate) fn run_alone(name: &str, url: &str, laps: usize) -> Result<()> {
 
 /// Runs all laps. The first contender changes from lap to lap; the first lap warms up and is not
 /// counted.
-async fn run_laps(server: &ServerProcess) -> Result<[LapTimes; 3]> {
+async fn run_laps(server: &ServerProcess) -> Result<[LapTimes; 4]> {
     let file = tempfile::NamedTempFile::new()?;
     std::fs::write(file.path(), "x".repeat(FILE_BYTES))?;
     let contenders = NAMES.map(|name| LoopKind::new(name, &server.url(name)));
-    let mut all: [LapTimes; 3] = Default::default();
+    let mut all: [LapTimes; 4] = Default::default();
     server.connections()?;
     for lap in 0..=LAPS {
         for turn in 0..NAMES.len() {

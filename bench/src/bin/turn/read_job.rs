@@ -29,6 +29,7 @@ impl LoopKind {
                 Self::Usual(reqwest_loop::ReqwestLoop::new(url, reqwest_loop::HttpVersion::Two)?)
             }
             "bare" => Self::Bare(bare_loop::BareLoop::new(url)),
+            "pooled" => Self::Bare(bare_loop::BareLoop::with_pooled_client(url)),
             "ours" => Self::Ours(adapter_loop::AdapterLoop::new(url)?),
             other => bail!("unknown contender {other}"),
         })
