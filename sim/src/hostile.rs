@@ -12,12 +12,12 @@ mod tools;
 
 pub use figures::HostileFigures;
 
-use crate::world::dice::SeededRng;
+use crate::world::seeded_rng::SeededRng;
 use play::HostileRun;
 
 /// Plays one conversation of two hundred rounds.
 #[must_use]
 pub fn hostile(seed: u64) -> HostileFigures {
-    let dice = SeededRng::about(seed, "hostile");
-    HostileRun::new(dice).run_hostile()
+    let rng = SeededRng::about(seed, "hostile");
+    HostileRun::new(rng).run_hostile()
 }

@@ -7,17 +7,17 @@
 
 mod check;
 mod clock;
-pub(crate) mod dice;
+mod command_sender;
 mod event;
 mod evidence;
 mod hooks;
 mod model;
 mod observation_log;
-mod people;
 mod process;
 mod process_gate;
 mod replay;
 mod seed_result;
+pub(crate) mod seeded_rng;
 mod shared;
 mod store;
 mod tools;

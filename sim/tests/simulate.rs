@@ -97,7 +97,7 @@ fn a_store_without_a_fence_is_noticed() {
     let verdict = first_failure(RemovedSafeguard::Fence).expect("no seed noticed");
     // Two owners are noticed by the entries that they overwrite, or by the commands that both of
     // them read.
-    let two_owners = ["decides every entry again", "accepted mail is read once"];
+    let two_owners = ["decides every entry again", "an accepted message is read once"];
     assert!(two_owners.iter().any(|broken| has(&verdict, broken)), "{verdict}");
 }
 

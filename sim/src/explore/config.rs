@@ -39,7 +39,7 @@ pub(crate) enum CommandDelivery {
     /// Read as they arrive.
     AtOnce,
     /// Delivered first, read later, possibly several at once.
-    Boxed,
+    ThroughInbox,
 }
 
 /// The usage that a reply reports.
@@ -122,7 +122,7 @@ impl ExplorerConfig {
     }
 
     pub(crate) fn boxed(mut self) -> Self {
-        self.mailing = CommandDelivery::Boxed;
+        self.mailing = CommandDelivery::ThroughInbox;
         self
     }
 

@@ -145,7 +145,7 @@ fn reads() -> ExplorerConfig {
 fn in_a_hurry() -> ExplorerConfig {
     let bounds = RemainingChoices { mishaps: 4, crashes: 1, cancels: 1, lapses: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:hurry", "tool_use:look"];
-    ExplorerConfig::new("in-a-hurry", "repeats that use up the time of a call", &lines, bounds)
+    ExplorerConfig::new("in-a-hurry", "retries that use up the time of a call", &lines, bounds)
         .with(|settings| settings.limits.tool_retry_ms = vec![10, 10, 10])
         .with_tool_returns(&[ToolReturnChoice::Done, ToolReturnChoice::Passing])
 }
@@ -255,7 +255,7 @@ fn approval() -> ExplorerConfig {
         "tool_use:ask may_pay",
         "tool_use:no read",
     ];
-    ExplorerConfig::new("approval", "calls that need leave, and tools that ask", &lines, bounds)
+    ExplorerConfig::new("approval", "calls that need approval, and tools that ask", &lines, bounds)
 }
 
 fn two_answers() -> ExplorerConfig {
@@ -326,7 +326,7 @@ fn drift() -> ExplorerConfig {
         ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:pay", "tool_use:book put", "tool_use:may_pay"];
-    ExplorerConfig::new("drift", "owners that come with another prompt", &lines, bounds)
+    ExplorerConfig::new("drift", "owners with another system prompt", &lines, bounds)
         .faults(&[ModelFaultChoice::Passing])
 }
 
@@ -340,9 +340,14 @@ fn queue() -> ExplorerConfig {
         ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:read"];
-    ExplorerConfig::new("queue", "mail that waits in the box while the owner dies", &lines, bounds)
-        .with(|settings| settings.limits.model_calls = 2)
-        .boxed()
+    ExplorerConfig::new(
+        "queue",
+        "messages that wait in the inbox while the owner dies",
+        &lines,
+        bounds,
+    )
+    .with(|settings| settings.limits.model_calls = 2)
+    .boxed()
 }
 
 fn long_queue() -> ExplorerConfig {
@@ -414,17 +419,22 @@ fn fatal() -> ExplorerConfig {
     };
     let lines =
         ["end_turn:text", "tool_use:read pay look", "tool_use:may_pay read", "tool_use:pay book"];
-    ExplorerConfig::new("fatal", "errors that end the run while other calls fly", &lines, bounds)
-        .with_tool_returns(&[
-            ToolReturnChoice::Done,
-            ToolReturnChoice::Fatal,
-            ToolReturnChoice::Passing,
-        ])
+    ExplorerConfig::new(
+        "fatal",
+        "errors that end the run while other calls are in flight",
+        &lines,
+        bounds,
+    )
+    .with_tool_returns(&[
+        ToolReturnChoice::Done,
+        ToolReturnChoice::Fatal,
+        ToolReturnChoice::Passing,
+    ])
 }
 
 fn alone() -> ExplorerConfig {
     let bounds = RemainingChoices { crashes: 1, cancels: 1, answers: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:may_pay read", "tool_use:ask", "tool_use:pay"];
-    ExplorerConfig::new("alone", "nobody is there to give leave", &lines, bounds)
+    ExplorerConfig::new("alone", "no human is available to approve", &lines, bounds)
         .with(|settings| settings.rules.human = HumanAvailability::Absent)
 }

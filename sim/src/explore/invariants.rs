@@ -138,7 +138,7 @@ pub(crate) fn facts(world: &mut ExploredState, entry: &Entry) -> Result<(), Brok
     world.ledger.observe_input(&now, &entry.input);
     for record in &entry.records {
         fact(&RecordUnderTest { world, now: &now, entry, record })?;
-        world.ledger.witness(&now, entry, record);
+        world.ledger.observations(&now, entry, record);
         apply(&mut now, entry.at, &entry.input, record);
     }
     Ok(())

@@ -148,7 +148,7 @@ impl Ledger {
     }
 
     /// Notes what a record says about humans, probes, children and ends.
-    pub(crate) fn witness(&mut self, now: &Conversation, entry: &Entry, record: &Record) {
+    pub(crate) fn observations(&mut self, now: &Conversation, entry: &Entry, record: &Record) {
         match record {
             Record::ChildrenSpawned { call, from, to, granted } => {
                 self.record_children(*call, *from..*to, *granted);

@@ -216,7 +216,7 @@ fn command_moves(config: &ExplorerConfig, world: &ExploredState, moves: &mut Vec
     }
     let room = match config.mailing {
         CommandDelivery::AtOnce => world.mailbox.is_empty(),
-        CommandDelivery::Boxed => world.mailbox.len() < 2,
+        CommandDelivery::ThroughInbox => world.mailbox.len() < 2,
     };
     if room {
         plain_letters(world, moves);

@@ -52,7 +52,7 @@ fn before_its_settings_a_lane_settles_nothing() {
     let before = world.key();
     world = sim.act(&world, WorldMove::Post(CommandChoice::Prompt)).unwrap();
     assert_eq!(world.live.head, 0);
-    assert_ne!(world.key(), before, "the mail waits");
+    assert_ne!(world.key(), before, "the message waits");
 }
 
 #[test]

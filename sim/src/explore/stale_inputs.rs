@@ -45,7 +45,7 @@ pub(crate) fn check_stale_inputs(
         seen.note(place, kind(&input));
         let entry = sim.eyes.decide(&world.live, world.now, input);
         if let Some(entry) = entry.filter(|entry| !is_refusal(entry)) {
-            return Err(broken("mail for nobody is refused", entry));
+            return Err(broken("a message for an unknown run is rejected", entry));
         }
     }
     spending_before_a_run(sim, world, seen)

@@ -242,7 +242,7 @@ impl ExplorerSim<'_> {
         world.mailbox.push(InboxMessage { id: world.mails, body });
         match self.config.mailing {
             CommandDelivery::AtOnce => self.drain(world),
-            CommandDelivery::Boxed => Ok(()),
+            CommandDelivery::ThroughInbox => Ok(()),
         }
     }
 

@@ -12,7 +12,7 @@ use windlass_core::run::active_run::PendingModelCall;
 use windlass_core::run::review::{Review, ReviewResult};
 
 use super::tools::{self, NAMES};
-use crate::world::dice::SeededRng;
+use crate::world::seeded_rng::SeededRng;
 
 /// How the model reports its usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,22 +25,22 @@ pub(super) enum HostileUsage {
 
 /// Returns the result of a model call whose request has so many bytes.
 pub(super) fn answer(
-    dice: &mut SeededRng,
+    rng: &mut SeededRng,
     asking: &PendingModelCall,
     bytes: u64,
     bill: HostileUsage,
 ) -> Input {
     let model_call = asking.model_call;
-    if dice.chance(8) {
-        return Input::ModelFailed { model_call, failure: failure(dice) };
+    if rng.chance(8) {
+        return Input::ModelFailed { model_call, failure: failure(rng) };
     }
-    let stop_reason = StopReason::from(dice.pick(&REASONS));
-    let blocks = blocks(dice, model_call, &stop_reason);
-    let truncated_block = (stop_reason == StopReason::MaxTokens && dice.chance(50))
+    let stop_reason = StopReason::from(rng.pick(&REASONS));
+    let blocks = blocks(rng, model_call, &stop_reason);
+    let truncated_block = (stop_reason == StopReason::MaxTokens && rng.chance(50))
         .then(|| TruncatedBlock { name: "put".into(), partial: "{".into() });
     let stop_sequence = (stop_reason == StopReason::StopSequence)
-        .then(|| Arc::from(dice.pick(&["\nUser:", "\n---END---", "new"])));
-    let usage = usage(dice, asking, bytes, bill);
+        .then(|| Arc::from(rng.pick(&["\nUser:", "\n---END---", "new"])));
+    let usage = usage(rng, asking, bytes, bill);
     let reply =
         ModelReply { blocks, truncated_block, stop_reason, stop_sequence, usage, envelope: None };
     let facts: Vec<CallFacts> =
@@ -63,8 +63,8 @@ const REASONS: [&str; 12] = [
     "end_turn",
 ];
 
-fn failure(dice: &mut SeededRng) -> ModelFailure {
-    let class = match dice.below(4) {
+fn failure(rng: &mut SeededRng) -> ModelFailure {
+    let class = match rng.below(4) {
         0 => FailureClass::Transient,
         1 => FailureClass::StreamCut,
         _ => FailureClass::ContextTooLong,
@@ -72,40 +72,40 @@ fn failure(dice: &mut SeededRng) -> ModelFailure {
     ModelFailure { class, message: "unwell".into(), retry_after_ms: Some(u64::MAX), raw: None }
 }
 
-fn blocks(dice: &mut SeededRng, ask: ModelCallId, stop_reason: &StopReason) -> Vec<ContentBlock> {
+fn blocks(rng: &mut SeededRng, ask: ModelCallId, stop_reason: &StopReason) -> Vec<ContentBlock> {
     let mut blocks = Vec::new();
-    if dice.chance(20) {
-        blocks.push(thinking_block(dice));
+    if rng.chance(20) {
+        blocks.push(thinking_block(rng));
     }
-    if dice.chance(60) {
-        let length = usize::try_from(dice.pick(&[1, 40, 300])).unwrap_or(1);
+    if rng.chance(60) {
+        let length = usize::try_from(rng.pick(&[1, 40, 300])).unwrap_or(1);
         blocks.push(ContentBlock::text(&"word ".repeat(length)));
     }
     let calls = match stop_reason {
-        StopReason::ToolUse => dice.within(1, 6),
-        _ => dice.below(3),
+        StopReason::ToolUse => rng.within(1, 6),
+        _ => rng.below(3),
     };
     for nth in 0..calls {
-        blocks.push(call(dice, ask, nth));
+        blocks.push(call(rng, ask, nth));
     }
     blocks
 }
 
-fn thinking_block(dice: &mut SeededRng) -> ContentBlock {
+fn thinking_block(rng: &mut SeededRng) -> ContentBlock {
     let text =
-        format!(r#"{{"type":"thinking","thinking":"{}"}}"#, "hm ".repeat(dice.below(500) as usize));
+        format!(r#"{{"type":"thinking","thinking":"{}"}}"#, "hm ".repeat(rng.below(500) as usize));
     ContentBlock::new(RawJson::parse(text).unwrap_or_else(|_| RawJson::string("")))
 }
 
 /// Returns a call: often the same as before, at times one that repeats an id or sends no object.
-fn call(dice: &mut SeededRng, ask: ModelCallId, nth: u64) -> ContentBlock {
-    let id = if dice.chance(5) { "again".to_owned() } else { format!("c{ask}-{nth}") };
-    let name = if dice.chance(3) { "invented" } else { dice.pick(&NAMES) };
-    let input = match dice.below(10) {
+fn call(rng: &mut SeededRng, ask: ModelCallId, nth: u64) -> ContentBlock {
+    let id = if rng.chance(5) { "again".to_owned() } else { format!("c{ask}-{nth}") };
+    let name = if rng.chance(3) { "invented" } else { rng.pick(&NAMES) };
+    let input = match rng.below(10) {
         0..=4 => r#"{"on":"the same"}"#.to_owned(),
         5 => "[1]".to_owned(),
         6 => format!(r#"{{"on":"{}"}}"#, "x".repeat(400)),
-        _ => format!(r#"{{"on":{}}}"#, dice.below(1_000)),
+        _ => format!(r#"{{"on":{}}}"#, rng.below(1_000)),
     };
     ContentBlock::tool_use(
         &id,
@@ -115,7 +115,7 @@ fn call(dice: &mut SeededRng, ask: ModelCallId, nth: u64) -> ContentBlock {
 }
 
 fn usage(
-    dice: &mut SeededRng,
+    rng: &mut SeededRng,
     asking: &PendingModelCall,
     bytes: u64,
     bill: HostileUsage,
@@ -123,28 +123,28 @@ fn usage(
     match bill {
         HostileUsage::Honest(per_1000) => TokenUsage {
             // Two texts of the same length rarely have the same number of tokens.
-            input_tokens: bytes.saturating_mul(dice.within(per_1000 * 7 / 10, per_1000 * 3 / 2))
+            input_tokens: bytes.saturating_mul(rng.within(per_1000 * 7 / 10, per_1000 * 3 / 2))
                 / 1_000,
-            output_tokens: dice.within(1, asking.max_tokens.max(1)),
+            output_tokens: rng.within(1, asking.max_tokens.max(1)),
             ..TokenUsage::default()
         },
         HostileUsage::Absurd => {
-            let input_tokens = dice.pick(&[0, 1, 40, bytes / 3, bytes * 3, u64::MAX]);
-            TokenUsage { input_tokens, output_tokens: dice.pick(&[0, 7]), ..TokenUsage::default() }
+            let input_tokens = rng.pick(&[0, 1, 40, bytes / 3, bytes * 3, u64::MAX]);
+            TokenUsage { input_tokens, output_tokens: rng.pick(&[0, 7]), ..TokenUsage::default() }
         }
     }
 }
 
 /// Returns a summary or a ruling, or junk in its place.
-pub(super) fn summary(dice: &mut SeededRng, about: &Review, bill: HostileUsage) -> ReviewResult {
+pub(super) fn summary(rng: &mut SeededRng, about: &Review, bill: HostileUsage) -> ReviewResult {
     let Some(honest) = about.full_usage() else { return ReviewResult::Pass { context: None } };
     let usage = match bill {
         HostileUsage::Honest(_) => honest,
         HostileUsage::Absurd => {
-            TokenUsage { input_tokens: dice.pick(&[0, u64::MAX]), ..TokenUsage::default() }
+            TokenUsage { input_tokens: rng.pick(&[0, u64::MAX]), ..TokenUsage::default() }
         }
     };
-    let text = match dice.below(8) {
+    let text = match rng.below(8) {
         0 => return ReviewResult::Failed { why: "unwell".into(), usage },
         1 => String::new(),
         2 => "junk ".repeat(60_000),

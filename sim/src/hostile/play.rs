@@ -21,7 +21,7 @@ use super::check;
 use super::figures::HostileFigures;
 use super::model::{self, HostileUsage};
 use super::tools;
-use crate::world::dice::SeededRng;
+use crate::world::seeded_rng::SeededRng;
 
 /// Rounds of one conversation.
 const ROUNDS: u64 = 200;
@@ -33,7 +33,7 @@ const MOST_MEMORIES: u32 = 5;
 const MOST_INPUTS: u32 = 20_000;
 
 pub(super) struct HostileRun {
-    dice: SeededRng,
+    rng: SeededRng,
     now: UnixMillis,
     state: Conversation,
     bill: HostileUsage,
@@ -45,13 +45,13 @@ pub(super) struct HostileRun {
 }
 
 impl HostileRun {
-    pub(super) fn new(mut dice: SeededRng) -> Self {
-        let honest = dice.chance(60);
+    pub(super) fn new(mut rng: SeededRng) -> Self {
+        let honest = rng.chance(60);
         let bill =
-            if honest { HostileUsage::Honest(dice.within(150, 350)) } else { HostileUsage::Absurd };
-        let settings = settings(&mut dice);
+            if honest { HostileUsage::Honest(rng.within(150, 350)) } else { HostileUsage::Absurd };
+        let settings = settings(&mut rng);
         let mut play = Self {
-            dice,
+            rng,
             now: UnixMillis(1_000),
             state: Conversation::default(),
             bill,
@@ -95,11 +95,11 @@ impl HostileRun {
 
     /// Returns the next input: a wanted effect returns, or a user sends a command.
     fn next(&mut self) -> Input {
-        self.now = self.now.plus_ms(self.dice.below(50));
+        self.now = self.now.plus_ms(self.rng.below(50));
         if self.state.run.is_none() {
             return self.prompt();
         }
-        match self.dice.below(60) {
+        match self.rng.below(60) {
             0 => self.command_input(InboxCommand::Compact { instructions: None }),
             1 if self.memories < MOST_MEMORIES => self.memory(),
             2 => self.steer(),
@@ -110,7 +110,7 @@ impl HostileRun {
 
     fn come_back(&mut self) -> Input {
         let wanted = wanted(&self.state);
-        let place = usize::try_from(self.dice.below(wanted.effects.len() as u64)).unwrap_or(0);
+        let place = usize::try_from(self.rng.below(wanted.effects.len() as u64)).unwrap_or(0);
         match wanted.effects.get(place) {
             Some(effect) => self.of_effect(*effect),
             None => self.wait(wanted.wake_at),
@@ -133,14 +133,14 @@ impl HostileRun {
             QuestionKind::Approval { .. } | QuestionKind::Plan { .. } => HumanAnswer::allow(),
             QuestionKind::Uncertain { .. } => HumanAnswer::MarkDone { text: "done".into() },
             QuestionKind::ModelQuestion { .. } => HumanAnswer::Text { text: "yes".into() },
-            QuestionKind::Guidance { .. } if self.dice.chance(50) => {
-                HumanAnswer::Text { text: format!("try {}", self.dice.throw()).into() }
+            QuestionKind::Guidance { .. } if self.rng.chance(50) => {
+                HumanAnswer::Text { text: format!("try {}", self.rng.next_number()).into() }
             }
             QuestionKind::Guidance { .. } | QuestionKind::PromptChanged { .. } => {
                 HumanAnswer::Continue {}
             }
             QuestionKind::Budget { .. } => {
-                if self.dice.chance(50) {
+                if self.rng.chance(50) {
                     HumanAnswer::Continue {}
                 } else {
                     HumanAnswer::Abandon {}
@@ -155,12 +155,12 @@ impl HostileRun {
             Effect::CallModel(_) => match run.and_then(Run::pending_model_call).cloned() {
                 Some(asking) => {
                     let bytes = self.state.request_bytes();
-                    model::answer(&mut self.dice, &asking, bytes, self.bill)
+                    model::answer(&mut self.rng, &asking, bytes, self.bill)
                 }
                 None => Input::TimerFired {},
             },
             Effect::RunTool { call, attempt } => {
-                let outcome = tools::outcome(&mut self.dice);
+                let outcome = tools::outcome(&mut self.rng);
                 Input::ToolReturned {
                     call,
                     attempt,
@@ -171,7 +171,7 @@ impl HostileRun {
             }
             Effect::RequestReview(id) => match run.and_then(Run::pending_review).cloned() {
                 Some(sought) => {
-                    let result = model::summary(&mut self.dice, &sought.review, self.bill);
+                    let result = model::summary(&mut self.rng, &sought.review, self.bill);
                     Input::ReviewReturned { id, result }
                 }
                 None => Input::TimerFired {},
@@ -192,20 +192,21 @@ impl HostileRun {
     fn prompt(&mut self) -> Input {
         self.runs += 1;
         let run = RunId::from(format!("r{}", self.runs));
-        let blocks = vec![ContentBlock::text(&format!("do {} and keep to it", self.dice.throw()))];
+        let blocks =
+            vec![ContentBlock::text(&format!("do {} and keep to it", self.rng.next_number()))];
         self.command_input(InboxCommand::prompt(run, blocks))
     }
 
     fn steer(&mut self) -> Input {
         self.runs += 1;
         let run = RunId::from(format!("r{}", self.runs));
-        let blocks = vec![ContentBlock::text(&format!("mind {}", self.dice.throw()))];
+        let blocks = vec![ContentBlock::text(&format!("mind {}", self.rng.next_number()))];
         self.command_input(InboxCommand::Steer { run, blocks })
     }
 
     fn memory(&mut self) -> Input {
         self.memories += 1;
-        let text = format!("rule {}: never do it", self.dice.throw());
+        let text = format!("rule {}: never do it", self.rng.next_number());
         self.command_input(InboxCommand::Memory { text: text.into() })
     }
 
@@ -223,8 +224,8 @@ impl HostileRun {
     }
 }
 
-fn settings(dice: &mut SeededRng) -> Settings {
-    let window_tokens = dice.pick(&[20_000, 60_000]);
+fn settings(rng: &mut SeededRng) -> Settings {
+    let window_tokens = rng.pick(&[20_000, 60_000]);
     let model = ModelSpec {
         max_tokens: 1_000,
         max_output_tokens: 4_000,
@@ -235,20 +236,20 @@ fn settings(dice: &mut SeededRng) -> Settings {
     settings.system = "Rules that hold whatever is said later.".into();
     settings.rules = Permissions::allow_all();
     settings.times = None;
-    if dice.chance(30) {
+    if rng.chance(30) {
         settings.window.summariser = Summariser::Off;
     }
-    if dice.chance(50) {
+    if rng.chance(50) {
         settings.guards.exempt = tools::NAMES.map(Arc::from).into();
     }
     settings.limits = Limits {
         tool_rounds: 200,
         model_calls: 500,
         // The history must be paid for again in every run.
-        run_tokens: dice.chance(60).then(|| dice.within(2 * window_tokens, 20 * window_tokens)),
-        recoveries: dice.pick(&[4, 40, 1_000]),
-        kept_messages: dice.pick(&[2, 4, 10]),
-        summary_tokens: dice.pick(&[200, 1_000]),
+        run_tokens: rng.chance(60).then(|| rng.within(2 * window_tokens, 20 * window_tokens)),
+        recoveries: rng.pick(&[4, 40, 1_000]),
+        kept_messages: rng.pick(&[2, 4, 10]),
+        summary_tokens: rng.pick(&[200, 1_000]),
         least_output_tokens: 64,
         // The last messages are kept, so they must fit.
         result_chars: window_tokens / 20,

@@ -7,7 +7,7 @@ use windlass_core::call::call_order::TouchedResources;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
 
-use crate::world::dice::SeededRng;
+use crate::world::seeded_rng::SeededRng;
 
 /// Names of the tools.
 pub(super) const NAMES: [&str; 3] = ["read", "search", "put"];
@@ -27,9 +27,9 @@ pub(super) fn facts(name: &str) -> CallFacts {
 }
 
 /// Returns the outcome of a call.
-pub(super) fn outcome(dice: &mut SeededRng) -> ToolOutcome {
-    let length = usize::try_from(dice.pick(&[0, 20, 20, 400, 6_000, 40_000])).unwrap_or(0);
-    match dice.below(12) {
+pub(super) fn outcome(rng: &mut SeededRng) -> ToolOutcome {
+    let length = usize::try_from(rng.pick(&[0, 20, 20, 400, 6_000, 40_000])).unwrap_or(0);
+    match rng.below(12) {
         0 => ToolOutcome::Failed(ToolError::new("sim", &"e".repeat(length), "h")),
         1 => ToolOutcome::TimedOut { after_ms: 1 },
         2 | 3 => ToolOutcome::Done(RawJson::string("the same as ever")),
@@ -37,8 +37,10 @@ pub(super) fn outcome(dice: &mut SeededRng) -> ToolOutcome {
             &serde_json::json!([{ "type": "text", "text": "ש".repeat(length) }]),
         )),
         5 => ToolOutcome::Failed(ToolError::new("sim", "m", "h").into_transient()),
-        _ => {
-            ToolOutcome::Done(RawJson::string(&format!("{} {}", dice.throw(), "r".repeat(length))))
-        }
+        _ => ToolOutcome::Done(RawJson::string(&format!(
+            "{} {}",
+            rng.next_number(),
+            "r".repeat(length)
+        ))),
     }
 }

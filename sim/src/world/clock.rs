@@ -50,7 +50,7 @@ impl WallClock {
 
 /// Waits in virtual time.
 #[expect(clippy::disallowed_methods, reason = "the simulated world makes time")]
-pub(crate) async fn nap(ms: u64) {
+pub(crate) async fn sleep_virtual(ms: u64) {
     tokio::time::sleep(Duration::from_millis(ms)).await;
 }
 
@@ -74,7 +74,7 @@ impl Clock for ProcessClock {
             if self.wall.naps.fetch_add(1, Ordering::SeqCst) > MOST_NAPS {
                 std::future::pending::<()>().await;
             }
-            nap(ms).await;
+            sleep_virtual(ms).await;
             self.gate.pass(WorldAccess::Work).await;
         })
     }

@@ -6,13 +6,13 @@ use windlass_runtime::ports::{EncodedEntry, RunInfo, Store};
 
 use super::observation_log::Observations;
 use super::shared::SharedWorld;
-use super::world_plan::PeopleMood;
+use super::world_plan::UserBehaviour;
 
 /// The evidence of a world.
 pub(crate) struct Evidence {
     pub(crate) rested: bool,
     pub(crate) honest_usage: bool,
-    pub(crate) people: PeopleMood,
+    pub(crate) people: UserBehaviour,
     pub(crate) lanes: Vec<LaneEvidence>,
     pub(crate) seen: Observations,
     pub(crate) schedule: Vec<String>,
@@ -39,7 +39,7 @@ impl Evidence {
             honest_usage: shared.plan.model.honest_usage,
             people: shared.plan.people,
             lanes,
-            seen: shared.witness.take(),
+            seen: shared.observations.take(),
             schedule: shared.plan.schedule(),
         }
     }

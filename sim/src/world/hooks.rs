@@ -11,9 +11,9 @@ use windlass_core::permission::HookPreference;
 use windlass_core::run::review::{Review, ReviewResult};
 use windlass_runtime::ports::{BoxFuture, HookContext, HookResponse, Hooks};
 
-use super::clock::nap;
-use super::dice::SeededRng;
+use super::clock::sleep_virtual;
 use super::process_gate::{ProcessGate, WorldAccess};
+use super::seeded_rng::SeededRng;
 use super::shared::SharedWorld;
 use super::tools;
 
@@ -25,10 +25,10 @@ pub(crate) struct SimHooks {
 impl SimHooks {
     async fn answer(&self, point: &str, call: Call) -> HookDecision {
         let subject = format!("{point} {} {}", call.id, call.tool_use.input.text());
-        let mut dice = SeededRng::about(self.shared.plan.seed, &subject);
-        nap(dice.below(30)).await;
+        let mut rng = SeededRng::about(self.shared.plan.seed, &subject);
+        sleep_virtual(rng.below(30)).await;
         self.gate.pass(WorldAccess::Work).await;
-        match dice.below(14) {
+        match rng.below(14) {
             12 => HookDecision::Allow {},
             13 => HookDecision::Ask {},
             0 => HookDecision::Deny { reason: format!("{point} says no").into() },
@@ -50,10 +50,10 @@ impl SimHooks {
     async fn advise(&self, about: Review, conversation: Conversation) -> ReviewResult {
         let at_ms = self.shared.wall.elapsed_ms();
         let subject = format!("{} {} {at_ms}", about.name(), conversation.review_count);
-        let mut dice = SeededRng::about(self.shared.plan.seed, &subject);
-        nap(dice.below(60)).await;
+        let mut rng = SeededRng::about(self.shared.plan.seed, &subject);
+        sleep_virtual(rng.below(60)).await;
         self.gate.pass(WorldAccess::Work).await;
-        match dice.below(12) {
+        match rng.below(12) {
             0 | 1 => ReviewResult::Block { reason: "not like this".into() },
             2 => ReviewResult::Stop { reason: "enough".into() },
             3 | 4 => ReviewResult::Pass { context: Some("mind the depth".into()) },

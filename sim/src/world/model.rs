@@ -13,9 +13,9 @@ use windlass_core::message::reply::ModelReply;
 use windlass_core::message::request::ModelRequest;
 use windlass_runtime::ports::{BoxFuture, Model, ReplyObserver};
 
-use super::clock::nap;
-use super::dice::SeededRng;
+use super::clock::sleep_virtual;
 use super::process_gate::{ProcessGate, ProcessLife, WorldAccess};
+use super::seeded_rng::SeededRng;
 use super::shared::{SharedWorld, lane_in};
 
 /// The id of a side request.
@@ -40,20 +40,20 @@ impl HostileModel {
         }
         let lane = lane_of(&request);
         let subject = format!("{lane:?} {} {}", request.model_call, self.shared.wall.elapsed_ms());
-        let mut dice = SeededRng::about(self.shared.plan.seed, &subject);
-        self.shared.witness.request(lane.clone(), request.clone());
+        let mut rng = SeededRng::about(self.shared.plan.seed, &subject);
+        self.shared.observations.request(lane.clone(), request.clone());
         let name =
             lane.map_or_else(|| "L?".to_owned(), |lane| lane.as_str().replace("conversation:", ""));
         let mood = self.shared.plan.model;
-        self.think(dice.below(120)).await;
-        if let Some(failure) = self.failure(&mut dice) {
-            self.announce(&stream, &reply::draw(&mut dice, mood, &name, &request), &mut dice).await;
+        self.think(rng.below(120)).await;
+        if let Some(failure) = self.failure(&mut rng) {
+            self.announce(&stream, &reply::draw(&mut rng, mood, &name, &request), &mut rng).await;
             return Err(failure);
         }
-        let reply = reply::draw(&mut dice, mood, &name, &request);
+        let reply = reply::draw(&mut rng, mood, &name, &request);
         self.speak(&stream, &reply, mood.pieces).await;
-        if dice.chance(mood.early_percent) {
-            self.announce(&stream, &reply, &mut dice).await;
+        if rng.chance(mood.early_percent) {
+            self.announce(&stream, &reply, &mut rng).await;
         }
         Ok(reply)
     }
@@ -62,17 +62,17 @@ impl HostileModel {
     async fn side_request(&self, request: ModelRequest) -> Result<ModelReply, ModelFailure> {
         let at_ms = self.shared.wall.elapsed_ms();
         let subject = format!("aside {at_ms} {}", request.transcript.byte_count());
-        let mut dice = SeededRng::about(self.shared.plan.seed, &subject);
-        self.shared.witness.request(None, request.clone());
-        self.think(dice.below(120)).await;
-        match self.failure(&mut dice) {
+        let mut rng = SeededRng::about(self.shared.plan.seed, &subject);
+        self.shared.observations.request(None, request.clone());
+        self.think(rng.below(120)).await;
+        match self.failure(&mut rng) {
             Some(failure) => Err(failure),
-            None => Ok(reply::side_reply(&mut dice, self.shared.plan.model, &request)),
+            None => Ok(reply::side_reply(&mut rng, self.shared.plan.model, &request)),
         }
     }
 
     async fn think(&self, ms: u64) {
-        nap(ms).await;
+        sleep_virtual(ms).await;
         self.gate.pass(WorldAccess::Work).await;
     }
 
@@ -91,31 +91,31 @@ impl HostileModel {
         &self,
         stream: &Arc<dyn ReplyObserver>,
         reply: &ModelReply,
-        dice: &mut SeededRng,
+        rng: &mut SeededRng,
     ) {
         for (index, block) in (0u16..).zip(&reply.blocks) {
-            if dice.chance(5) {
+            if rng.chance(5) {
                 stream.on_block(index, &ContentBlock::new(blocks::other_call()));
             } else {
                 stream.on_block(index, block);
             }
-            self.think(dice.below(60)).await;
+            self.think(rng.below(60)).await;
         }
     }
 
-    fn failure(&self, dice: &mut SeededRng) -> Option<ModelFailure> {
-        if self.shared.is_calm() || !dice.chance(self.shared.plan.model.failure_percent) {
+    fn failure(&self, rng: &mut SeededRng) -> Option<ModelFailure> {
+        if self.shared.is_calm() || !rng.chance(self.shared.plan.model.failure_percent) {
             return None;
         }
-        let class = match dice.below(10) {
+        let class = match rng.below(10) {
             0..=4 => FailureClass::Transient,
             5..=7 => FailureClass::StreamCut,
             8 => FailureClass::ContextTooLong,
-            _ if dice.chance(50) => FailureClass::Permanent,
+            _ if rng.chance(50) => FailureClass::Permanent,
             // As `panic!`, without the message on the terminal.
             _ => std::panic::resume_unwind(Box::new("the model broke".to_owned())),
         };
-        let retry_after_ms = dice.pick(&[None, None, Some(0), Some(30), Some(u64::MAX)]);
+        let retry_after_ms = rng.pick(&[None, None, Some(0), Some(30), Some(u64::MAX)]);
         Some(ModelFailure {
             class,
             message: "the provider is unwell".into(),

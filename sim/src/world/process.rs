@@ -1,7 +1,7 @@
-//! A simulated process: a real host behind a gate, a caretaker for its lanes, and the readers that
+//! A simulated process: a real host behind a gate, a driver for its lanes, and the readers that
 //! live in it.
 
-mod caretaker;
+mod lane_driver;
 mod owner;
 mod reader;
 
@@ -52,7 +52,7 @@ impl Process {
         let lanes: Vec<_> = self.shared.lanes().collect();
         for lane in lanes {
             let session = self.host.session(lane);
-            let care = caretaker::LaneDriver::new(session, &self.store, &self.shared, self.id);
+            let care = lane_driver::LaneDriver::new(session, &self.store, &self.shared, self.id);
             self.spawn(care.watch());
         }
     }
@@ -85,7 +85,7 @@ impl Process {
     /// Ends the process as SIGKILL would.
     pub(crate) fn kill(mut self) {
         self.gate.set(ProcessLife::Dead);
-        self.shared.witness.death(self.id);
+        self.shared.observations.death(self.id);
         self.tasks.drain(..).for_each(|task| task.abort());
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct SeenQuestion {
 pub(crate) struct SharedWorld {
     pub(crate) plan: WorldPlan,
     pub(crate) broken: RemovedSafeguard,
-    pub(crate) witness: ObservationLog,
+    pub(crate) observations: ObservationLog,
     pub(crate) wall: WallClock,
     pub(crate) disk: MemoryStore,
     pub(crate) desk: mpsc::UnboundedSender<SeenQuestion>,
@@ -55,7 +55,7 @@ impl SharedWorld {
         let shared = Self {
             plan,
             broken,
-            witness: ObservationLog::default(),
+            observations: ObservationLog::default(),
             wall: WallClock::new(),
             disk: MemoryStore::with_commit_history(),
             desk,
@@ -86,7 +86,7 @@ impl SharedWorld {
     }
 
     pub(crate) fn fault(&self, what: &str) {
-        self.witness.fault(self.wall.elapsed_ms(), what);
+        self.observations.fault(self.wall.elapsed_ms(), what);
     }
 
     pub(crate) fn lanes(&self) -> impl Iterator<Item = LaneId> + use<> {

@@ -17,10 +17,10 @@ use windlass_runtime::ports::{
     WorkerId, WorkerInfo,
 };
 
-use super::clock::nap;
-use super::dice::SeededRng;
+use super::clock::sleep_virtual;
 use super::observation_log::ProcessId;
 use super::process_gate::{ProcessGate, WorldAccess};
+use super::seeded_rng::SeededRng;
 use super::shared::SharedWorld;
 
 /// How late the answer to a forgotten claim arrives.
@@ -30,7 +30,7 @@ pub(crate) struct ProcessStore {
     shared: Arc<SharedWorld>,
     process: ProcessId,
     gate: Arc<ProcessGate>,
-    dice: Mutex<SeededRng>,
+    rng: Mutex<SeededRng>,
 }
 
 /// The fault of one operation.
@@ -49,19 +49,19 @@ impl ProcessStore {
         process: ProcessId,
         gate: Arc<ProcessGate>,
     ) -> Self {
-        let dice = SeededRng::about(shared.plan.seed, &format!("store of process {process}"));
-        Self { shared, process, gate, dice: Mutex::new(dice) }
+        let rng = SeededRng::about(shared.plan.seed, &format!("store of process {process}"));
+        Self { shared, process, gate, rng: Mutex::new(rng) }
     }
 
-    fn throw<T>(&self, look: impl FnOnce(&mut SeededRng) -> T) -> T {
-        look(&mut self.dice.lock().unwrap_or_else(PoisonError::into_inner))
+    fn draw<T>(&self, look: impl FnOnce(&mut SeededRng) -> T) -> T {
+        look(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     async fn on_the_way(&self) {
         let percent = if self.shared.is_calm() { 0 } else { self.shared.plan.store.delay_percent };
-        let delay = self.throw(|dice| dice.chance(percent).then(|| dice.within(1, 60)));
+        let delay = self.draw(|rng| rng.chance(percent).then(|| rng.within(1, 60)));
         if let Some(ms) = delay {
-            nap(ms).await;
+            sleep_virtual(ms).await;
         }
         self.gate.pass(WorldAccess::Store).await;
     }
@@ -70,7 +70,7 @@ impl ProcessStore {
         if self.shared.is_calm() {
             return StoreFault::None;
         }
-        let mishap = self.throw(|dice| match (dice.below(1_000) < of_thousand, dice.chance(50)) {
+        let mishap = self.draw(|rng| match (rng.below(1_000) < of_thousand, rng.chance(50)) {
             (false, _) => StoreFault::None,
             (true, false) => StoreFault::Before,
             (true, true) => StoreFault::After,
@@ -109,7 +109,7 @@ impl ProcessStore {
         letter: OutboxMessage,
     ) -> Result<EnqueuedMessage, StoreError> {
         let delivered = self.shared.disk.enqueue_message(lane.clone(), letter).await?;
-        self.shared.witness.record_command(&lane, delivered.message);
+        self.shared.observations.record_command(&lane, delivered.message);
         Ok(delivered)
     }
 
@@ -123,8 +123,8 @@ impl ProcessStore {
         // A forgotten claim is void: it must not be used. Its answer arrives late enough for
         // another worker to get the same epoch.
         match self.shared.disk.is_claim_valid(&lane, &worker, claim.epoch) {
-            true => self.shared.witness.claim(&lane, claim.epoch, self.process),
-            false => nap(self.throw(|dice| dice.below(LATE_MS))).await,
+            true => self.shared.observations.claim(&lane, claim.epoch, self.process),
+            false => sleep_virtual(self.draw(|rng| rng.below(LATE_MS))).await,
         }
         Ok(claim)
     }
@@ -136,7 +136,7 @@ impl ProcessStore {
     ) -> Result<Vec<(LaneId, LaneClaim)>, StoreError> {
         let claims = self.shared.disk.claim_runnable_lanes(worker, look).await?;
         for (lane, claim) in &claims {
-            self.shared.witness.claim(lane, claim.epoch, self.process);
+            self.shared.observations.claim(lane, claim.epoch, self.process);
         }
         Ok(claims)
     }

@@ -1,7 +1,7 @@
 //! Tools that fail in every way a tool can, and record their effects in the ledger of the
 //! observation log.
 
-mod act;
+mod execution;
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ToolRegistry;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::clock::nap;
-use super::dice::SeededRng;
+use super::clock::sleep_virtual;
 use super::observation_log::{ExecutionTruth, ProcessId, ToolExecution};
 use super::process_gate::{ProcessGate, ProcessLife, WorldAccess};
+use super::seeded_rng::SeededRng;
 use super::shared::{SharedWorld, lane_id, lane_in};
 
 /// The tools of a world, by name.
@@ -100,16 +100,16 @@ impl SimTool {
     }
 
     async fn find_out(&self, context: CallContext) -> ProbeResult {
-        let mut dice =
+        let mut rng =
             SeededRng::about(self.shared.plan.seed, &format!("probe {}", context.idempotency_key));
-        nap(dice.below(40)).await;
+        sleep_virtual(rng.below(40)).await;
         self.gate.pass(WorldAccess::Work).await;
-        if dice.chance(15) {
+        if rng.chance(15) {
             // A probe that never returns.
-            nap(TIMEOUT_MS * 1_000).await;
+            sleep_virtual(TIMEOUT_MS * 1_000).await;
         }
-        match self.shared.witness.truth(&context.idempotency_key) {
-            _ if dice.chance(20) => ProbeResult::Unknown {},
+        match self.shared.observations.truth(&context.idempotency_key) {
+            _ if rng.chance(20) => ProbeResult::Unknown {},
             ExecutionTruth::Happened => {
                 let text = format!("{} was done", context.idempotency_key);
                 ProbeResult::Happened { text: text.into() }
@@ -139,7 +139,7 @@ impl Tool for SimTool {
             if self.gate.life() == ProcessLife::Dead {
                 std::future::pending::<()>().await;
             }
-            act::execute(self, context, input).await
+            execution::execute(self, context, input).await
         })
     }
 

@@ -9,8 +9,8 @@ use windlass_core::settings::conversation_settings::{
 use windlass_core::settings::limits::Limits;
 use windlass_runtime::lease::LeaseTimes;
 
-use super::dice::SeededRng;
 use super::event::{TimedEvent, draw};
+use super::seeded_rng::SeededRng;
 
 /// The parameters of a world.
 pub(crate) struct WorldPlan {
@@ -20,15 +20,15 @@ pub(crate) struct WorldPlan {
     pub(crate) settings: Settings,
     /// Whether a new process has another system prompt, in per cent.
     pub(crate) drift_percent: u64,
-    pub(crate) model: ModelMood,
-    pub(crate) tools: ToolMood,
-    pub(crate) people: PeopleMood,
-    pub(crate) store: StoreMood,
+    pub(crate) model: ModelBehaviour,
+    pub(crate) tools: ToolBehaviour,
+    pub(crate) people: UserBehaviour,
+    pub(crate) store: StoreBehaviour,
 }
 
 /// How the model behaves.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ModelMood {
+pub(crate) struct ModelBehaviour {
     pub(crate) failure_percent: u64,
     pub(crate) odd_percent: u64,
     pub(crate) early_percent: u64,
@@ -41,14 +41,14 @@ pub(crate) struct ModelMood {
 
 /// How tools behave.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ToolMood {
+pub(crate) struct ToolBehaviour {
     pub(crate) failure_percent: u64,
     pub(crate) slowest_ms: u64,
 }
 
 /// How users behave.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PeopleMood {
+pub(crate) struct UserBehaviour {
     pub(crate) slowest_ms: u64,
     pub(crate) wrong_percent: u64,
     pub(crate) silent_percent: u64,
@@ -58,7 +58,7 @@ pub(crate) struct PeopleMood {
 
 /// How the store behaves.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StoreMood {
+pub(crate) struct StoreBehaviour {
     /// Faults per thousand appends.
     pub(crate) append_faults: u64,
     /// Faults per thousand other operations.
@@ -71,23 +71,23 @@ pub(crate) const LEASE: LeaseTimes = LeaseTimes { heartbeat_ms: 300, expiry_ms: 
 
 impl WorldPlan {
     pub(crate) fn of(seed: u64) -> Self {
-        let mut dice = SeededRng::new(seed);
-        let lanes = usize::try_from(dice.pick(&[1, 1, 1, 2, 2, 3])).unwrap_or(1);
+        let mut rng = SeededRng::new(seed);
+        let lanes = usize::try_from(rng.pick(&[1, 1, 1, 2, 2, 3])).unwrap_or(1);
         let mut plan = Self {
             seed,
             lanes,
             events: Vec::new(),
-            settings: settings(&mut dice),
-            drift_percent: dice.pick(&[0, 0, 0, 20, 50]),
-            model: model(&mut dice),
-            tools: ToolMood {
-                failure_percent: dice.pick(&[0, 10, 30, 60]),
-                slowest_ms: dice.pick(&[20, 100, 300, 1_500]),
+            settings: settings(&mut rng),
+            drift_percent: rng.pick(&[0, 0, 0, 20, 50]),
+            model: model(&mut rng),
+            tools: ToolBehaviour {
+                failure_percent: rng.pick(&[0, 10, 30, 60]),
+                slowest_ms: rng.pick(&[20, 100, 300, 1_500]),
             },
-            people: people(&mut dice),
-            store: store(&mut dice),
+            people: people(&mut rng),
+            store: store(&mut rng),
         };
-        plan.events = draw(&mut dice, lanes);
+        plan.events = draw(&mut rng, lanes);
         plan
     }
 
@@ -97,9 +97,9 @@ impl WorldPlan {
     }
 }
 
-fn settings(dice: &mut SeededRng) -> Settings {
+fn settings(rng: &mut SeededRng) -> Settings {
     let model = ModelSpec {
-        max_tokens: dice.pick(&[500, 1_000, 4_000]),
+        max_tokens: rng.pick(&[500, 1_000, 4_000]),
         max_output_tokens: 4_000,
         ..ModelSpec::with_defaults("hostile")
     };
@@ -111,16 +111,16 @@ fn settings(dice: &mut SeededRng) -> Settings {
         default_decision: DefaultDecision::Allow,
         ..Permissions::default()
     };
-    settings.limits = limits(dice);
+    settings.limits = limits(rng);
     settings.hooks = HookPoints {
-        before_tool: listening(dice),
-        after_tool: listening(dice),
+        before_tool: listening(rng),
+        after_tool: listening(rng),
         ..HookPoints::default()
     };
-    if dice.chance(10) {
+    if rng.chance(10) {
         settings.durability = DurabilityMode::Strict;
     }
-    judgement::draw(&mut SeededRng::new(dice.clone().throw()), &mut settings);
+    judgement::draw(&mut SeededRng::new(rng.clone().next_number()), &mut settings);
     settings
 }
 
@@ -128,58 +128,58 @@ fn rules_of(texts: &[&str]) -> Vec<PermissionRule> {
     texts.iter().filter_map(|text| PermissionRule::parse(text).ok()).collect()
 }
 
-pub(super) fn listening(dice: &mut SeededRng) -> HookPresence {
-    if dice.chance(15) { HookPresence::Present } else { HookPresence::Absent }
+pub(super) fn listening(rng: &mut SeededRng) -> HookPresence {
+    if rng.chance(15) { HookPresence::Present } else { HookPresence::Absent }
 }
 
-fn limits(dice: &mut SeededRng) -> Limits {
+fn limits(rng: &mut SeededRng) -> Limits {
     Limits {
-        tool_rounds: dice.pick(&[1, 3, 5]),
-        model_calls: dice.pick(&[3, 6, 12]),
-        run_tokens: dice.chance(30).then(|| dice.within(600, 12_000)),
-        least_output_tokens: dice.pick(&[32, 256, 1_024]),
-        parallel_calls: dice.pick(&[1, 2, 4]),
-        calls_per_reply: dice.pick(&[2, 4, 8]),
-        result_chars: dice.pick(&[60, 400, 32_000]),
-        queued_prompts: dice.pick(&[1, 2, 8]),
-        waiting_steers: dice.pick(&[1, 2, 8]),
+        tool_rounds: rng.pick(&[1, 3, 5]),
+        model_calls: rng.pick(&[3, 6, 12]),
+        run_tokens: rng.chance(30).then(|| rng.within(600, 12_000)),
+        least_output_tokens: rng.pick(&[32, 256, 1_024]),
+        parallel_calls: rng.pick(&[1, 2, 4]),
+        calls_per_reply: rng.pick(&[2, 4, 8]),
+        result_chars: rng.pick(&[60, 400, 32_000]),
+        queued_prompts: rng.pick(&[1, 2, 8]),
+        waiting_steers: rng.pick(&[1, 2, 8]),
         tool_retry_ms: vec![20, 60],
         model_retry_ms: 20,
         model_retry_most_ms: 200,
-        model_retries: dice.pick(&[1, 2, 5]),
-        truncations: dice.pick(&[1, 2, 3]),
-        reprompts: dice.pick(&[1, 2]),
-        kept_messages: dice.pick(&[1, 2, 4]),
-        cancel_wait_ms: dice.pick(&[200, 1_500]),
+        model_retries: rng.pick(&[1, 2, 5]),
+        truncations: rng.pick(&[1, 2, 3]),
+        reprompts: rng.pick(&[1, 2]),
+        kept_messages: rng.pick(&[1, 2, 4]),
+        cancel_wait_ms: rng.pick(&[200, 1_500]),
         provider_wait_ms: 0,
         ..Limits::default()
     }
 }
 
-fn model(dice: &mut SeededRng) -> ModelMood {
-    ModelMood {
-        failure_percent: dice.pick(&[0, 5, 20, 40]),
-        odd_percent: dice.pick(&[0, 10, 30, 60]),
-        early_percent: dice.pick(&[0, 30, 70]),
-        tools_percent: dice.pick(&[30, 60, 90]),
-        honest_usage: dice.chance(70),
-        pieces: dice.pick(&[0, 0, 2, 2, 8, 300]),
+fn model(rng: &mut SeededRng) -> ModelBehaviour {
+    ModelBehaviour {
+        failure_percent: rng.pick(&[0, 5, 20, 40]),
+        odd_percent: rng.pick(&[0, 10, 30, 60]),
+        early_percent: rng.pick(&[0, 30, 70]),
+        tools_percent: rng.pick(&[30, 60, 90]),
+        honest_usage: rng.chance(70),
+        pieces: rng.pick(&[0, 0, 2, 2, 8, 300]),
     }
 }
 
-fn people(dice: &mut SeededRng) -> PeopleMood {
-    PeopleMood {
-        slowest_ms: dice.pick(&[50, 400, 2_000]),
-        wrong_percent: dice.pick(&[0, 20, 50]),
-        silent_percent: dice.pick(&[0, 20, 100]),
-        answer_in_the_end: dice.chance(85),
+fn people(rng: &mut SeededRng) -> UserBehaviour {
+    UserBehaviour {
+        slowest_ms: rng.pick(&[50, 400, 2_000]),
+        wrong_percent: rng.pick(&[0, 20, 50]),
+        silent_percent: rng.pick(&[0, 20, 100]),
+        answer_in_the_end: rng.chance(85),
     }
 }
 
-fn store(dice: &mut SeededRng) -> StoreMood {
-    StoreMood {
-        append_faults: dice.pick(&[0, 0, 10, 40]),
-        other_faults: dice.pick(&[0, 0, 3, 10]),
-        delay_percent: dice.pick(&[0, 0, 5, 20]),
+fn store(rng: &mut SeededRng) -> StoreBehaviour {
+    StoreBehaviour {
+        append_faults: rng.pick(&[0, 0, 10, 40]),
+        other_faults: rng.pick(&[0, 0, 3, 10]),
+        delay_percent: rng.pick(&[0, 0, 5, 20]),
     }
 }

@@ -1,6 +1,6 @@
 //! Runs a plan: starts and ends processes, sends commands, and finally lets the world come to rest.
 
-mod rest;
+mod lane_rest;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use windlass_core::run::conversation::Conversation;
 use windlass_runtime::ports::Store;
 use windlass_store::memory::CrashSurvival;
 
-use super::clock::nap;
-use super::dice::SeededRng;
+use super::clock::sleep_virtual;
+use super::command_sender::{CommandSender, answer_questions};
 use super::event::{ReaderPace, TimedEvent, WorldEvent};
 use super::evidence::Evidence;
 use super::observation_log::ProcessId;
-use super::people::{CommandSender, sit_at_desk};
 use super::process::Process;
 use super::process_gate::{ProcessGate, ProcessLife};
+use super::seeded_rng::SeededRng;
 use super::shared::{RemovedSafeguard, SharedWorld, lane_id, run_id};
 use super::store::ProcessStore;
 use super::world_plan::WorldPlan;
@@ -33,7 +33,7 @@ const TRIES: u32 = 8;
 pub(crate) struct WorldRunner {
     shared: Arc<SharedWorld>,
     post: CommandSender,
-    dice: SeededRng,
+    rng: SeededRng,
     processes: Vec<Process>,
     started: ProcessId,
     due: BTreeMap<(u64, usize), WorldEvent>,
@@ -45,17 +45,17 @@ pub(crate) struct WorldRunner {
 
 /// Plays a whole plan and returns its evidence.
 pub(crate) async fn play(plan: WorldPlan, broken: RemovedSafeguard) -> Evidence {
-    let dice = SeededRng::about(plan.seed, "stage");
+    let rng = SeededRng::about(plan.seed, "stage");
     let events = plan.events.clone();
     let (shared, questions) = SharedWorld::new(plan, broken);
     let gate = Arc::new(ProcessGate::open());
     let store = Arc::new(ProcessStore::new(Arc::clone(&shared), ProcessId::MAX, gate));
     let post = CommandSender { store };
-    let desk = tokio::spawn(sit_at_desk(Arc::clone(&shared), post.clone(), questions));
+    let desk = tokio::spawn(answer_questions(Arc::clone(&shared), post.clone(), questions));
     let mut stage = WorldRunner {
         shared,
         post,
-        dice,
+        rng,
         processes: Vec::new(),
         started: 0,
         due: BTreeMap::new(),
@@ -84,7 +84,7 @@ impl WorldRunner {
 
     async fn rage(&mut self) {
         while let Some(((at_ms, _), event)) = self.due.pop_first() {
-            nap(at_ms.saturating_sub(self.shared.wall.elapsed_ms())).await;
+            sleep_virtual(at_ms.saturating_sub(self.shared.wall.elapsed_ms())).await;
             self.happen(event).await;
         }
     }
@@ -115,7 +115,7 @@ impl WorldRunner {
     fn some_process(&mut self) -> Option<&mut Process> {
         let up: Vec<usize> =
             (0..).zip(&self.processes).filter(|(_, p)| p.is_up()).map(|(n, _)| n).collect();
-        let chosen = self.dice.pick(&up);
+        let chosen = self.rng.pick(&up);
         self.processes.get_mut(chosen).filter(|process| process.is_up())
     }
 
@@ -126,7 +126,7 @@ impl WorldRunner {
             }
             let id = self.started;
             self.started += 1;
-            let drifts = id > 0 && self.dice.chance(self.shared.plan.drift_percent);
+            let drifts = id > 0 && self.rng.chance(self.shared.plan.drift_percent);
             let system = if drifts { "You haul, and quickly." } else { "You haul." };
             if let Ok(process) = Process::start(&self.shared, id, system).await {
                 self.processes.push(process);
@@ -186,7 +186,7 @@ impl WorldRunner {
 
     fn kill(&mut self) {
         if !self.processes.is_empty() {
-            let victim = self.dice.below(self.processes.len() as u64);
+            let victim = self.rng.below(self.processes.len() as u64);
             let victim = self.processes.swap_remove(usize::try_from(victim).unwrap_or(0));
             self.shared.fault(&format!("process {} is killed", victim.id));
             victim.kill();
@@ -195,7 +195,7 @@ impl WorldRunner {
     }
 
     fn start_later(&mut self) {
-        let ms = self.dice.below(600);
+        let ms = self.rng.below(600);
         self.schedule_in(ms, WorldEvent::Start);
     }
 
@@ -206,7 +206,7 @@ impl WorldRunner {
         self.processes.drain(..).for_each(Process::kill);
         self.shared.disk.crash(CrashSurvival::SyncedAnd(kept));
         let heads = self.heads().await;
-        self.shared.witness.power_cut(heads);
+        self.shared.observations.power_cut(heads);
         self.start_later();
     }
 
@@ -235,7 +235,7 @@ impl WorldRunner {
         process.gate.set(life);
         self.shared.fault(&format!("process {id} is {life:?} for {ms} ms"));
         self.schedule_in(ms, WorldEvent::Thaw { process: id });
-        if self.dice.chance(80) {
+        if self.rng.chance(80) {
             self.start_later();
         }
     }

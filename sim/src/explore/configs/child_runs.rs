@@ -16,7 +16,7 @@ fn journal() -> ExplorerConfig {
         RemainingChoices { prompts: 2, crashes: 1, outages: 2, cancels: 1, ..one_prompt() };
     let lines =
         ["end_turn:text", "tool_use:note read", "tool_use:recall note", "tool_use:pay note"];
-    ExplorerConfig::new("journal", "what the model writes down on purpose", &lines, bounds)
+    ExplorerConfig::new("journal", "the model writes to the journal", &lines, bounds)
 }
 
 fn children() -> ExplorerConfig {
@@ -29,13 +29,13 @@ fn children() -> ExplorerConfig {
         ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:hire", "tool_use:hire read"];
-    ExplorerConfig::new("children", "calls that children answer, late or twice", &lines, bounds)
+    ExplorerConfig::new("children", "calls that child runs answer, late or twice", &lines, bounds)
 }
 
 fn crews() -> ExplorerConfig {
     let bounds = RemainingChoices { strays: 1, crashes: 1, cancels: 1, mishaps: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:crew hire", "tool_use:crew crew look"];
-    ExplorerConfig::new("crews", "more children than may work at once", &lines, bounds)
+    ExplorerConfig::new("crews", "more child runs than may work at once", &lines, bounds)
         .with(|settings| settings.limits.children = 3)
         .with_tool_returns(&[ToolReturnChoice::Done, ToolReturnChoice::Fatal])
 }
@@ -43,7 +43,7 @@ fn crews() -> ExplorerConfig {
 fn lending() -> ExplorerConfig {
     let bounds = RemainingChoices { prompts: 2, crashes: 1, cancels: 1, aborts: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:hire hire", "tool_use:crew"];
-    ExplorerConfig::new("lending", "children who spend all that they are lent", &lines, bounds)
+    ExplorerConfig::new("lending", "child runs that spend all of their budget", &lines, bounds)
         .with(|settings| {
             settings.limits.run_tokens = Some(220);
             settings.budget.conversation.tokens = Some(260);
@@ -60,7 +60,7 @@ fn child() -> ExplorerConfig {
         ..RemainingChoices::default()
     };
     let lines = ["end_turn:text", "tool_use:hire", "tool_use:read", "max_tokens:text"];
-    ExplorerConfig::new("child", "a conversation that works for another", &lines, bounds)
+    ExplorerConfig::new("child", "a conversation that is a child run", &lines, bounds)
         .with(|settings| settings.limits.child_depth = 1)
         .fully_billed()
 }
@@ -83,7 +83,7 @@ fn prompt_hooks() -> ExplorerConfig {
         ReviewChoice::Stop,
         ReviewChoice::Fail,
     ];
-    ExplorerConfig::new("prompt-hooks", "hooks that look at prompts", &lines, bounds)
+    ExplorerConfig::new("prompt-hooks", "hooks that review prompts", &lines, bounds)
         .with(|settings| {
             settings.hooks = HookPoints { prompt: HookPresence::Present, ..HookPoints::default() };
         })

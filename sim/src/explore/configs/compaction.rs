@@ -93,7 +93,7 @@ fn put_off() -> ExplorerConfig {
     ];
     let says: Vec<ReviewChoice> = says.into_iter().chain([ReviewChoice::Summary]).collect();
     let lines = ["end_turn:text", "tool_use:read"];
-    ExplorerConfig::new("put-off", "hooks that hear that room is to be made", &lines, bounds)
+    ExplorerConfig::new("put-off", "hooks before a compaction", &lines, bounds)
         .with(|settings| {
             tiny(settings);
             settings.window.summariser = Summariser::OwnModel;
@@ -136,7 +136,7 @@ fn on_request() -> ExplorerConfig {
     let lines = ["end_turn:text", "tool_use:note"];
     ExplorerConfig::new(
         "on-request",
-        "people who want room, with a journal to keep",
+        "users who request a compaction, with a journal to keep",
         &lines,
         bounds,
     )
@@ -146,7 +146,7 @@ fn on_request() -> ExplorerConfig {
 
 fn no_window() -> ExplorerConfig {
     let bounds = RemainingChoices { prompts: 2, crashes: 1, cancels: 1, ..one_prompt() };
-    ExplorerConfig::new("no-window", "a window in which there is no room at all", &LINES, bounds)
+    ExplorerConfig::new("no-window", "a window that is too small for anything", &LINES, bounds)
         .with(|settings| settings.model.window_tokens = 0)
 }
 

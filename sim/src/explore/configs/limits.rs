@@ -70,7 +70,7 @@ fn answer_hook(settings: &mut Settings) {
 fn gate() -> ExplorerConfig {
     let bounds = RemainingChoices { steers: 1, crashes: 1, cancels: 1, answers: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:pay"];
-    ExplorerConfig::new("gate", "answers that do not count yet", &lines, bounds)
+    ExplorerConfig::new("gate", "answers that the completion gate rejects", &lines, bounds)
         .with(|settings| {
             settings.limits.model_calls = 4;
             settings.limits.rejections = 1;
@@ -92,7 +92,7 @@ const RULINGS: [ReviewChoice; 6] = [
 
 fn judge() -> ExplorerConfig {
     let bounds = RemainingChoices { steers: 1, crashes: 1, lapses: 1, ..one_prompt() };
-    ExplorerConfig::new("judge", "answers that a judge looks at", &["end_turn:text"], bounds)
+    ExplorerConfig::new("judge", "answers that a judge reviews", &["end_turn:text"], bounds)
         .with(|settings| {
             settings.limits.rejections = 1;
             settings.times = Some(TIMES);
@@ -105,14 +105,19 @@ fn judge() -> ExplorerConfig {
 /// The budget covers one ruling of the judge, and not two.
 fn judge_unpaid() -> ExplorerConfig {
     let bounds = RemainingChoices { crashes: 2, outages: 1, cancels: 1, drifts: 1, ..one_prompt() };
-    ExplorerConfig::new("judge-unpaid", "a judge there is no money for", &["end_turn:text"], bounds)
-        .with(|settings| {
-            settings.limits.rejections = 2;
-            settings.limits.run_tokens = Some(20_000);
-            settings.gate.judge = Some("j".into());
-        })
-        .with_reviews(&RULINGS)
-        .fully_billed()
+    ExplorerConfig::new(
+        "judge-unpaid",
+        "a judge that the budget does not cover",
+        &["end_turn:text"],
+        bounds,
+    )
+    .with(|settings| {
+        settings.limits.rejections = 2;
+        settings.limits.run_tokens = Some(20_000);
+        settings.gate.judge = Some("j".into());
+    })
+    .with_reviews(&RULINGS)
+    .fully_billed()
 }
 
 fn structured() -> ExplorerConfig {
@@ -144,7 +149,7 @@ fn times() -> ExplorerConfig {
         "pause_turn:text",
         "stop_sequence:text #user",
     ];
-    ExplorerConfig::new("times", "a soft time, a grace, a hard time", &lines, bounds)
+    ExplorerConfig::new("times", "soft time limit, grace period, hard time limit", &lines, bounds)
         .with(|settings| settings.times = Some(TIMES))
         .faults(&[ModelFaultChoice::Passing, ModelFaultChoice::TooLong])
 }

@@ -152,6 +152,6 @@ fn expiring() -> ExplorerConfig {
         ..one_prompt()
     };
     let lines = ["end_turn:text", "tool_use:may_pay", "tool_use:may_look may_pay", "tool_use:ask"];
-    ExplorerConfig::new("expiring", "leave that is given too late, or never", &lines, bounds)
+    ExplorerConfig::new("expiring", "approval that comes too late, or never", &lines, bounds)
         .with(|settings| settings.limits.approval_ms = Some(50))
 }

@@ -83,7 +83,7 @@ fn prompt_is_seen(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let told = matches!(fact.entry.input, Input::ReviewReturned { .. });
     let heard = told || sought.is_some_and(|about| !matches!(about, Review::Prompt {}));
     let hooked = settings.hooks.prompt == HookPresence::Present;
-    ensure(!(first && hooked) || heard, || "nobody looked at the prompt".to_owned())
+    ensure(!(first && hooked) || heard, || "no hook saw the prompt".to_owned())
 }
 
 fn lacks_structure(run: &Run, settings: &Settings) -> bool {
@@ -137,7 +137,7 @@ fn unjudged_is_marked(fact: &RecordUnderTest<'_>) -> InvariantResult {
     }
     let good = is_ruling(fact) && is_judge_answer(&fact.entry.input, YES);
     let excused = !is_ruling(fact) && (must_end(run) || run.human_pause().is_some());
-    ensure(good || excused || run.suspect_reason.is_some(), || "nobody found it good".to_owned())
+    ensure(good || excused || run.suspect_reason.is_some(), || "no judge accepted it".to_owned())
 }
 
 /// The judge is asked once, unless its process died.

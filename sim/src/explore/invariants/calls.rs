@@ -14,15 +14,15 @@ use super::{InvariantResult, RecordInvariant, RecordUnderTest, ensure};
 pub(super) const FACTS: &[RecordInvariant] = &[
     ("a round closes with every call answered", round_closes_complete),
     ("results stand in call order", results_in_order),
-    ("a call is let go only when it is ready", let_go_when_ready),
-    ("a stopping run lets nothing go", stopping_lets_nothing_go),
+    ("a call starts only when it is ready", let_go_when_ready),
+    ("a stopping run starts nothing", stopping_lets_nothing_go),
     ("a result is final", settled_once),
     ("a result is what became of the call", result_is_earned),
     ("a call is interrupted by an abort or the end of its time", interrupted_rightly),
     ("a call that took effect is not called skipped", skipped_means_not_run),
-    ("only a repeatable call that failed in passing or timed out is retried", retried_rightly),
-    ("a call comes back from the air", completed_from_the_air),
-    ("a lost once-only call is not run on its own", cleared_rightly),
+    ("only a repeatable call that failed transiently or timed out is retried", retried_rightly),
+    ("only a call in flight returns", completed_from_the_air),
+    ("a lost once-only call is not run again unasked", cleared_rightly),
 ];
 
 fn call<'a>(fact: &'a RecordUnderTest<'_>, id: CallId) -> Option<&'a Call> {
@@ -231,5 +231,5 @@ fn cleared_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Some(call) = call(fact, *id) else { return Err(format!("no call {id}")) };
     let told =
         matches!(fact.entry.input, Input::CommandsReceived { .. } | Input::CallProbed { .. });
-    ensure(call.facts.is_repeatable() || told, || format!("nobody cleared call {id}"))
+    ensure(call.facts.is_repeatable() || told, || format!("no human cleared call {id}"))
 }

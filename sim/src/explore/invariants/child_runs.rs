@@ -23,11 +23,11 @@ pub(super) const STATES: &[StateInvariant] =
     &[("a call whose children are out holds nothing", away_holds_nothing)];
 
 pub(super) const FACTS: &[RecordInvariant] = &[
-    ("children are sent out with leave, in number, and not too deep", spawned_rightly),
-    ("a child's result is taken in once", taken_once),
-    ("children who are given up were told to stop and waited for", given_up_rightly),
-    ("children do not outlive their run untold", recalled_at_the_end),
-    ("the journal is changed as the call wishes, with leave", changed_rightly),
+    ("child runs start with approval, within their number and depth", spawned_rightly),
+    ("a child's result is accepted once", taken_once),
+    ("child runs that are abandoned were cancelled and waited for", given_up_rightly),
+    ("child runs do not outlive their run without a cancel", recalled_at_the_end),
+    ("the journal is changed as the call requests, with approval", changed_rightly),
 ];
 
 pub(super) const STEPS: &[StepInvariant] =
@@ -87,7 +87,7 @@ fn spawned_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
 fn taken_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::ChildResultReceived { message } = fact.record else { return Ok(()) };
     let Some(home) = home_in(&fact.entry.input, *message) else {
-        return Err(format!("mail {message} brings no child home"));
+        return Err(format!("message {message} has no child result"));
     };
     let waits = fact
         .world
@@ -97,7 +97,7 @@ fn taken_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
         .any(|kid| (kid.call, kid.part) == (home.call, home.part) && is_awaited(fact.now, kid));
     // An orphan is still charged for what it spent, once.
     let strays = fact.now.orphans.iter().any(|stray| stray.matches(home.call, home.part));
-    ensure(waits || strays, || format!("nobody waits for {home:?}"))
+    ensure(waits || strays, || format!("no call waits for {home:?}"))
 }
 
 /// Whether a call waits for this child.

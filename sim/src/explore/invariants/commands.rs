@@ -15,11 +15,11 @@ use super::{
 use crate::explore::ledger::answer_in;
 
 pub(super) const STEPS: &[StepInvariant] =
-    &[("every mail leaves one record", mail_leaves_one_record)];
+    &[("every inbox message leaves one record", mail_leaves_one_record)];
 
 pub(super) const FACTS: &[RecordInvariant] = &[
-    ("mail is refused only for a reason", refused_rightly),
-    ("room is asked for only where something can be left out", room_asked_rightly),
+    ("an inbox message is rejected only for a reason", refused_rightly),
+    ("a compaction is requested only where something can be left out", room_asked_rightly),
 ];
 
 fn mail_leaves_one_record(step: &StepUnderTest<'_>) -> InvariantResult {
@@ -32,7 +32,7 @@ fn mail_leaves_one_record(step: &StepUnderTest<'_>) -> InvariantResult {
             0 => count(ends_unbegun),
             named => named,
         };
-        ensure(named == 1, || format!("{named} records name mail {} {:?}", mail.id, mail.body))?;
+        ensure(named == 1, || format!("{named} records name message {} {:?}", mail.id, mail.body))?;
     }
     Ok(())
 }

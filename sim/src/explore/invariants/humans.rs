@@ -24,7 +24,7 @@ use crate::explore::ledger::answer_in;
 use crate::explore::permission_model::{self, RequiredConsent};
 
 pub(super) const FACTS: &[RecordInvariant] = &[
-    ("nothing safe is put before a human", asked_only_when_needed),
+    ("no human is asked about what is safe", asked_only_when_needed),
     ("a question has its own number", questions_are_numbered),
     ("an answer fits an open question", answers_fit),
     ("a run halts only by consent to a change", drift_accepted_rightly),
@@ -36,7 +36,7 @@ pub(super) const STEPS: &[StepInvariant] = &[
     ("a changed prompt halts the run", drift_is_asked),
     ("a halted run goes on only by consent", halt_needs_consent),
     ("a call that may have happened is asked about", lost_is_asked),
-    ("leave that nobody gave in time is denied", late_leave_is_denied),
+    ("a call that is not approved in time is denied", late_leave_is_denied),
 ];
 
 fn asked_only_when_needed(fact: &RecordUnderTest<'_>) -> InvariantResult {
@@ -61,7 +61,7 @@ fn asked_only_when_needed(fact: &RecordUnderTest<'_>) -> InvariantResult {
 fn mode_changes_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::ModeChanged { mode } = fact.record else { return Ok(()) };
     let Input::CommandsReceived { messages } = &fact.entry.input else {
-        return Err("nobody said so".to_owned());
+        return Err("no human said so".to_owned());
     };
     let approved = messages.iter().any(|mail| match &mail.body {
         InboxCommand::Answer { answer, .. } => match answer {
@@ -139,7 +139,7 @@ fn answers_fit(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let at = fact.entry.at;
     let fits =
         open.is_some_and(|(question, answer)| commands::is_good(fact.now, question, answer, at));
-    ensure(fits, || format!("mail {message} answers {:?}", open.map(|(question, _)| question)))
+    ensure(fits, || format!("message {message} answers {:?}", open.map(|(question, _)| question)))
 }
 
 /// The prompt change is accepted by a human, or there is none any more.
@@ -153,7 +153,7 @@ fn drift_accepted_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
         }
         _ => false,
     };
-    ensure(awaited && fine, || "nobody accepted the change".to_owned())
+    ensure(awaited && fine, || "no human accepted the change".to_owned())
 }
 
 /// Whether guidance is needed: a loop was detected, a guardrail rejected too often, a window fills
@@ -216,7 +216,7 @@ fn halt_needs_consent(step: &StepUnderTest<'_>) -> InvariantResult {
         false => step.entry.records.iter().any(said),
     };
     ensure(after.human_pause().is_some() || consent, || {
-        format!("{} without leave", after.phase_name())
+        format!("{} without approval", after.phase_name())
     })
 }
 

@@ -14,17 +14,17 @@ use super::{InvariantResult, StateInvariant, StateUnderTest, ensure};
 use crate::explore::permission_model;
 
 pub(super) const STATES: &[StateInvariant] = &[
-    ("conflicting calls are never in the air together", conflicts_are_apart),
+    ("conflicting calls are never in flight together", conflicts_are_apart),
     ("a call waits for earlier ones it conflicts with", order_is_kept),
     ("a once-only call is on disk before it runs", started_is_on_disk),
     ("a denied call never runs", denied_stays_down),
     ("an ask rule is passed by a human alone", asked_by_a_human),
-    ("nothing runs without leave", leave_was_given),
+    ("nothing runs without approval", leave_was_given),
     ("no more calls at once than allowed", few_at_once),
     ("only harmless calls run early", early_is_harmless),
     ("after an abort the model is not asked", abort_is_silent),
     ("a halted run does nothing new", halt_is_quiet),
-    ("a call that ended is not in the air", ended_calls_are_down),
+    ("a call that ended is not in flight", ended_calls_are_down),
 ];
 
 /// Returns the tool calls in flight.
@@ -119,7 +119,7 @@ fn leave_was_given(state: &StateUnderTest<'_>) -> InvariantResult {
             && call.tool_use.input.is_object()
             && call.facts.answered_by == AnsweredBy::Tool;
         let allowed = permission_model::has_leave(settings, call, &state.world.ledger);
-        ensure(fits && allowed, || format!("{} runs without leave", call.tool_use.name))?;
+        ensure(fits && allowed, || format!("{} runs without approval", call.tool_use.name))?;
     }
     Ok(())
 }
@@ -127,7 +127,7 @@ fn leave_was_given(state: &StateUnderTest<'_>) -> InvariantResult {
 fn few_at_once(state: &StateUnderTest<'_>) -> InvariantResult {
     let most = state.config.settings_of(state.world.owner).limits.parallel_calls;
     let count = flying(state).count();
-    ensure(count <= usize::from(most), || format!("{count} calls in the air"))
+    ensure(count <= usize::from(most), || format!("{count} calls in flight"))
 }
 
 fn early_is_harmless(state: &StateUnderTest<'_>) -> InvariantResult {
@@ -164,7 +164,7 @@ fn ended_calls_are_down(state: &StateUnderTest<'_>) -> InvariantResult {
     for (id, attempt) in flying(state) {
         let Some(call) = call_of(&state.world.live, id) else { continue };
         let up = matches!(call.state, CallState::Running { .. }) && call.attempts == attempt;
-        ensure(up, || format!("call {id} is {:?} and in the air", call.state))?;
+        ensure(up, || format!("call {id} is {:?} and in flight", call.state))?;
     }
     Ok(())
 }

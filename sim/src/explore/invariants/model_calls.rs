@@ -12,10 +12,10 @@ use super::{
 };
 
 pub(super) const FACTS: &[RecordInvariant] = &[
-    ("the model is asked only between two things", asked_from_between),
+    ("the model is called only between two steps", asked_from_between),
     ("a model call has its own number", asks_are_numbered),
     ("a request ends with what is to be answered", request_ends_with_user),
-    ("a reply answers the call in the air", reply_fits),
+    ("a reply answers the call in flight", reply_fits),
     ("a pause is for a passing failure and bounded", pause_is_bounded),
     ("a block runs early at most once", early_once),
 ];
@@ -23,7 +23,7 @@ pub(super) const FACTS: &[RecordInvariant] = &[
 pub(super) const STEPS: &[StepInvariant] = &[
     ("what a person said reaches the model", steers_are_heard),
     ("a refused reply runs nothing", refusal_runs_nothing),
-    ("a reply is said to the model once", notes_are_single),
+    ("a reply is in the transcript once", notes_are_single),
 ];
 
 fn asking(c: &Conversation) -> Option<&windlass_core::run::active_run::PendingModelCall> {

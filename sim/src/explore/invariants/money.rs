@@ -26,7 +26,7 @@ pub(super) const FACTS: &[RecordInvariant] = &[
     ("a model call that began is paid for", abandoned_is_charged),
     ("a model call reserves what it may cost", reserved_in_full),
     ("a budget is warned about once, when most is spent", warned_once),
-    ("a counsel is paid for", counsel_is_charged),
+    ("a review is paid for", counsel_is_charged),
     ("a run falls back once", falls_back_once),
 ];
 

@@ -9,9 +9,9 @@ use super::{
 };
 
 pub(super) const FACTS: &[RecordInvariant] = &[
-    ("counsel is sought between two things", sought_between),
-    ("the counsel that is heard is the one in the air", heard_once),
-    ("the watch rises one step at a time", one_step),
+    ("a review is requested only between two steps", sought_between),
+    ("a review result belongs to the review in flight", heard_once),
+    ("loop detection escalates one step at a time", one_step),
 ];
 
 pub(super) const STEPS: &[StepInvariant] =

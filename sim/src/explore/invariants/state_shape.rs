@@ -14,7 +14,7 @@ use crate::explore::ledger::StartedChild;
 pub(super) const STATES: &[StateInvariant] = &[
     ("a request is accepted by the API", request_is_accepted),
     ("no request while a round is open", no_request_in_a_round),
-    ("no run is left between two things", never_between),
+    ("no run is left between two steps", never_between),
     ("an active run waits for something", never_stuck),
     ("a prompt waits only behind a run", queue_has_a_run),
     ("the log folds to the state", log_folds_to_the_state),
@@ -23,7 +23,7 @@ pub(super) const STATES: &[StateInvariant] = &[
 pub(super) const STEPS: &[StepInvariant] = &[
     ("within a generation the transcript only grows", transcript_grows),
     ("counters of a run never fall", counters_never_fall),
-    ("an early tick settles nothing", early_tick_settles_nothing),
+    ("an early timer decides nothing", early_tick_settles_nothing),
 ];
 
 fn request_is_accepted(state: &StateUnderTest<'_>) -> InvariantResult {

@@ -12,14 +12,14 @@ use super::{
 };
 
 pub(super) const FACTS: &[RecordInvariant] = &[
-    ("a time is up when it is, and once", time_up_is_true),
+    ("a time limit is reached when its time has come, and once", time_up_is_true),
     ("after the soft time the model is asked once more, to sum up", only_sums_up),
     ("after the soft time nothing new starts", nothing_starts),
 ];
 
 pub(super) const STATES: &[StateInvariant] = &[
     ("after the hard time nothing runs", hard_is_the_end),
-    ("a time that comes is waited for", times_wake),
+    ("a timer that will be due is waited for", times_wake),
 ];
 
 fn times(c: &Conversation) -> Option<RunTimeLimits> {
@@ -104,7 +104,7 @@ fn hard_is_the_end(state: &StateUnderTest<'_>) -> InvariantResult {
         Effect::RunPostHook(_) | Effect::ProbeCall(_) | Effect::RecordSettings => false,
     };
     let found = state.wanted.effects.iter().find(runs);
-    ensure(found.is_none(), || format!("{found:?} is in the air"))
+    ensure(found.is_none(), || format!("{found:?} is in flight"))
 }
 
 /// A timer is set for the next time limit of an active run, and for the end of the grace period of

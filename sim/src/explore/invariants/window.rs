@@ -19,7 +19,7 @@ use super::{
 };
 
 pub(super) const FACTS: &[RecordInvariant] = &[
-    ("the ladder is climbed rung by rung and ends", rung_by_rung),
+    ("the recovery ladder is climbed step by step and ends", rung_by_rung),
     ("a run has one reactive compaction", reacts_once),
     ("what must stay is there word for word after a compaction", protected_stays),
     ("what a compaction kept has the hash it says", hash_is_true),
@@ -29,10 +29,10 @@ pub(super) const FACTS: &[RecordInvariant] = &[
 ];
 
 pub(super) const STEPS: &[StepInvariant] = &[
-    ("a compaction makes room, or a further rung follows", room_or_further),
-    ("the last rung is a human", last_rung_is_human),
-    ("a compaction that the provider led to is reactive", reaction_is_told),
-    ("a hook that puts a compaction off uses up a rung", block_uses_a_rung),
+    ("a compaction frees space, or the next step follows", room_or_further),
+    ("the last step of the recovery ladder is a human", last_rung_is_human),
+    ("a compaction that the provider caused is reactive", reaction_is_told),
+    ("a hook that postpones a compaction uses up a step", block_uses_a_rung),
     ("hooks see all of it before anything is left out", seen_before_left_out),
 ];
 
@@ -255,7 +255,7 @@ fn seen_before_left_out(step: &StepUnderTest<'_>) -> InvariantResult {
         Review::Pruning { .. } | Review::Compaction { .. } | Review::Summary { .. } => true,
         Review::Prompt {} | Review::Answer { .. } | Review::Judge { .. } => false,
     });
-    ensure(seen, || "nobody saw what was left out".to_owned())
+    ensure(seen, || "no hook saw what was left out".to_owned())
 }
 
 fn block_uses_a_rung(step: &StepUnderTest<'_>) -> InvariantResult {

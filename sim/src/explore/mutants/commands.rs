@@ -22,13 +22,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("leave a cancel unread", lose_cancel, &["queue"]),
     records("refuse a cancel", refuse_cancel, &["queue"]),
     records("take an abort for a cancel", soften, &["once-only"]),
-    records("take an answer nobody asked for", stale_answer, &["approval"]),
+    records("accept an answer to no open question", stale_answer, &["approval"]),
     records("refuse a good answer", refuse_answer, &["approval"]),
-    records("take leave that comes too late", late_leave, &["expiring"]),
+    records("accept an approval that comes too late", late_leave, &["expiring"]),
     records("let a question wait that has expired", never_expires, &["expiring"]),
-    records("take leave for another input", other_input, &["approval"]),
-    records("refuse room that could be made", refuse_room, &["on-request"]),
-    records("promise room where nothing is old", promise_room, &["on-request"]),
+    records("accept an approval of another input", other_input, &["approval"]),
+    records("refuse a compaction that is possible", refuse_room, &["on-request"]),
+    records("promise a compaction where nothing is old", promise_room, &["on-request"]),
     records("ask the same question under the same number", same_number, &["approval"]),
 ];
 

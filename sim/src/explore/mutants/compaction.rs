@@ -12,8 +12,8 @@ use super::ending::asked;
 use super::{DecideCall, Mutant, records, replace, until, without};
 
 pub(super) const MUTANTS: &[Mutant] = &[
-    records("skip a rung of the ladder", skip_rung, &["window", "deep"]),
-    records("stay on the first rung", same_rung, &["window", "deep"]),
+    records("skip a step of the recovery ladder", skip_rung, &["window", "deep"]),
+    records("stay on the first step of the recovery ladder", same_rung, &["window", "deep"]),
     records("compact more often than allowed", ignore_limit, &["too-long", "window"]),
     records("react to a full window again and again", react_again, &["too-long"]),
     records("make a reactive compaction and not say so", untold_reaction, &["too-long"]),
@@ -21,16 +21,16 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("cut a call from its result", split_pair, &["window", "summaries"]),
     records("leave out the prompt of the run", lose_prompt, &["window", "summaries"]),
     records("leave out instructions", lose_memory, &["window", "on-request"]),
-    records("climb to the last rung and ask nobody", nobody_asked, &["deep"]),
-    records("say another hash than that of what was kept", wrong_hash, &["window"]),
+    records("reach the last step without asking a human", nobody_asked, &["deep"]),
+    records("record a wrong hash of what was kept", wrong_hash, &["window"]),
     records("prune what a person said", prune_prompt, &["deep", "window"]),
     records("send a window that is full", send_full, &["window", "no-window"]),
     records("take a summary of any length", long_summary, &["summaries"]),
-    records("let a hook put a compaction off for nothing", free_block, &["put-off"]),
+    records("let a hook postpone a compaction for free", free_block, &["put-off"]),
     records("leave something out before hooks have seen it", unseen, &["heard-first"]),
     records("do not pay for a summary", unpaid, &["summaries"]),
-    records("do not pay for a ruling", unpaid, &["judge", "judge-unpaid"]),
-    records("ask for the summary of a counsel that is over", stale_counsel, &["summaries"]),
+    records("do not pay for a classification", unpaid, &["judge", "judge-unpaid"]),
+    records("request a summary for a review that is over", stale_counsel, &["summaries"]),
 ];
 
 fn with_rung(records: Vec<Record>, change: impl Fn(RecoveryStep) -> RecoveryStep) -> Vec<Record> {

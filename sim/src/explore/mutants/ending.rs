@@ -10,11 +10,11 @@ use super::{DecideCall, Mutant, records, replace, twice, until, without};
 pub(super) const MUTANTS: &[Mutant] = &[
     records("forget a stop cause", forget_end, &["answers"]),
     records("end a run twice", end_twice, &["answers"]),
-    records("take a cut reply for an answer", cut_is_answer, &["ladders"]),
+    records("accept a truncated reply as an answer", cut_is_answer, &["ladders"]),
     records("run the tools of a refusal", refusal_runs, &["odd-calls"]),
     records("go on after a fatal error", fatal_goes_on, &["fatal", "reads"]),
     records("forget the cancel when another cause comes", forget_cancel, &["faults", "answers"]),
-    records("tell the causes in the wrong order", wrong_order, &["answers", "budget"]),
+    records("record the stop causes in the wrong order", wrong_order, &["answers", "budget"]),
     records("ignore the budget", ignore_budget, &["budget"]),
     records("wait for a dead provider for ever", defer_forever, &["faults"]),
     records("ask again for ever", reprompt_forever, &["answers"]),

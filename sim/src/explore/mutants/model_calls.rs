@@ -14,7 +14,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("ask again before the pause is over", impatient, &["faults"]),
     records("ask the model in a halted run", ask_halted, &["drift"]),
     records("ask although the run is to end", ask_anyway, &["answers", "reads"]),
-    records("answer nothing to a reply that was cut", say_nothing, &["ladders"]),
+    records("ignore a truncated reply", say_nothing, &["ladders"]),
     records("drop the reply and ask about nothing new", drop_reply, &["answers"]),
     records("compact without end", compact_again, &["ladders"]),
 ];

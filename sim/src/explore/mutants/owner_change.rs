@@ -12,11 +12,11 @@ use super::{DecideCall, Mutant, records, replace, without};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     records("repeat a once-only call after a crash", repeat, &["once-only"]),
-    records("take a lost call to be still in the air", forget_loss, &["once-only"]),
-    records("ask nobody and call a lost call done", guess, &["once-only"]),
-    records("ask nobody and call a lost call skipped", skip, &["once-only"]),
+    records("treat a lost call as still in flight", forget_loss, &["once-only"]),
+    records("record a lost call as done without asking", guess, &["once-only"]),
+    records("record a lost call as skipped without asking", skip, &["once-only"]),
     records("ask a human what the tool could tell", unprobed, &["verify"]),
-    records("put before a human what was safe", surface, &["reads", "conflicts"]),
+    records("ask a human about what is safe", surface, &["reads", "conflicts"]),
     records("ignore a changed prompt", ignore_drift, &["drift"]),
     records("ask about a prompt that did not change", invent_drift, &["once-only"]),
     records("do not charge a model call that was lost", uncharged, &["budget", "faults"]),

@@ -19,9 +19,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("ignore a hook that wants a human", hook_ask_ignored, &["leaning"]),
     records("let a mode pass an ask rule", bypass_passes_ask, &["bypass"]),
     records("change something while planning", plan_changes, &["plan"]),
-    records("run what no rule allows and nobody is asked about", runs_unasked, &["dont-ask"]),
-    records("take a classifier's doubt for a yes", doubt_is_yes, &["auto"]),
-    records("ignore a classifier's no", no_is_yes, &["auto"]),
+    records("run what no rule allows without asking", runs_unasked, &["dont-ask"]),
+    records("treat an unsure classifier as an allow", doubt_is_yes, &["auto"]),
+    records("ignore a classifier that denies", no_is_yes, &["auto"]),
     records("ask no classifier", unclassified, &["auto"]),
 ];
 

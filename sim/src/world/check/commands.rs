@@ -29,7 +29,7 @@ pub(super) fn read_once(case: &CheckedWorld<'_>) -> Result<(), String> {
 }
 
 fn at(history: &LaneHistory<'_>, mail: InboxMessageId, what: &str) -> String {
-    format!("{} mail {mail}: {what}", history.lane())
+    format!("{} message {mail}: {what}", history.lane())
 }
 
 fn received_commands<'a>(

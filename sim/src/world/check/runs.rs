@@ -42,7 +42,7 @@ pub(super) fn end_once(case: &CheckedWorld<'_>) -> Result<(), String> {
         }
         let waiting = end.prompt_queue.front().filter(|_| end.run.is_none());
         ensure(waiting.is_none(), || {
-            format!("{} has a prompt that nobody starts", history.lane())
+            format!("{} has a prompt that is never started", history.lane())
         })?;
     }
     Ok(())

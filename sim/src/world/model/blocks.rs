@@ -2,17 +2,17 @@
 
 use windlass_core::message::raw_json::RawJson;
 
-use crate::world::dice::SeededRng;
+use crate::world::seeded_rng::SeededRng;
 use crate::world::tools::NAMES;
 
 /// Returns a text block; it names its lane.
-pub(super) fn speech(dice: &mut SeededRng, lane: &str, odd: bool) -> RawJson {
-    let text = if odd { odd_text(dice, lane) } else { format!(r#""{lane}- said it""#) };
+pub(super) fn speech(rng: &mut SeededRng, lane: &str, odd: bool) -> RawJson {
+    let text = if odd { odd_text(rng, lane) } else { format!(r#""{lane}- said it""#) };
     raw(format!(r#"{{"type":"text","text":{text}}}"#))
 }
 
-fn odd_text(dice: &mut SeededRng, lane: &str) -> String {
-    match dice.below(6) {
+fn odd_text(rng: &mut SeededRng, lane: &str) -> String {
+    match rng.below(6) {
         0 => r#""""#.to_owned(),
         1 => r#""   \n""#.to_owned(),
         2 => format!(r#""{lane}- {}""#, "long ".repeat(200)),
@@ -23,8 +23,8 @@ fn odd_text(dice: &mut SeededRng, lane: &str) -> String {
 }
 
 /// Returns a block that is neither text nor a call of ours.
-pub(super) fn other(dice: &mut SeededRng, lane: &str) -> RawJson {
-    let text = match dice.below(4) {
+pub(super) fn other(rng: &mut SeededRng, lane: &str) -> RawJson {
+    let text = match rng.below(4) {
         0 => format!(r#"{{"type":"thinking","thinking":"{lane}- hm","signature":"s=="}}"#),
         1 => r#"{"type":"redacted_thinking","data":"\ud83e"}"#.to_owned(),
         2 => format!(r#"{{"type":"not_yet_invented","of":"{lane}-","n":1e999}}"#),
@@ -34,11 +34,11 @@ pub(super) fn other(dice: &mut SeededRng, lane: &str) -> RawJson {
 }
 
 /// Returns a call; `odd` ones name no tool, repeat ids or send no object.
-pub(super) fn call(dice: &mut SeededRng, lane: &str, id: &str, odd: bool) -> RawJson {
-    let name = if odd && dice.chance(20) { "no_such_tool" } else { dice.pick(&NAMES) };
-    let on = dice.pick(&["a", "a", "b", "b/c", "b/d", "c"]);
-    let n = dice.below(1_000);
-    let input = match dice.below(8) {
+pub(super) fn call(rng: &mut SeededRng, lane: &str, id: &str, odd: bool) -> RawJson {
+    let name = if odd && rng.chance(20) { "no_such_tool" } else { rng.pick(&NAMES) };
+    let on = rng.pick(&["a", "a", "b", "b/c", "b/d", "c"]);
+    let n = rng.below(1_000);
+    let input = match rng.below(8) {
         0 if odd => "[1,2]".to_owned(),
         1 if odd => "null".to_owned(),
         2 if odd => r#"{"misfit":true}"#.to_owned(),

@@ -7,41 +7,41 @@ use windlass_core::message::reply::{ModelReply, StopReason, TokenUsage, Truncate
 use windlass_core::message::request::ModelRequest;
 
 use super::blocks;
-use crate::world::dice::SeededRng;
-use crate::world::world_plan::ModelMood;
+use crate::world::seeded_rng::SeededRng;
+use crate::world::world_plan::ModelBehaviour;
 
 pub(super) fn draw(
-    dice: &mut SeededRng,
-    mood: ModelMood,
+    rng: &mut SeededRng,
+    mood: ModelBehaviour,
     lane: &str,
     request: &ModelRequest,
 ) -> ModelReply {
-    let odd = dice.chance(mood.odd_percent);
-    let calls = if dice.chance(mood.tools_percent) { dice.within(1, 4) } else { 0 };
-    let blocks = content(dice, lane, request.model_call, calls, odd);
-    let stop_reason = stop_reason(dice, calls, odd);
+    let odd = rng.chance(mood.odd_percent);
+    let calls = if rng.chance(mood.tools_percent) { rng.within(1, 4) } else { 0 };
+    let blocks = content(rng, lane, request.model_call, calls, odd);
+    let stop_reason = stop_reason(rng, calls, odd);
     let stop_sequence = (stop_reason == StopReason::StopSequence)
-        .then(|| Arc::from(dice.pick(&["\nUser:", "\n---END---", "unregistered"])));
-    let truncated_block = (odd && stop_reason == StopReason::MaxTokens && dice.chance(50))
+        .then(|| Arc::from(rng.pick(&["\nUser:", "\n---END---", "unregistered"])));
+    let truncated_block = (odd && stop_reason == StopReason::MaxTokens && rng.chance(50))
         .then(|| TruncatedBlock { name: "put".into(), partial: r#"{"on":"a"#.into() });
     ModelReply {
         blocks,
         truncated_block,
         stop_reason,
         stop_sequence,
-        usage: usage(dice, mood, request),
+        usage: usage(rng, mood, request),
         envelope: None,
     }
 }
 
 /// Returns the reply of a summariser, a classifier or a judge.
 pub(super) fn side_reply(
-    dice: &mut SeededRng,
-    mood: ModelMood,
+    rng: &mut SeededRng,
+    mood: ModelBehaviour,
     request: &ModelRequest,
 ) -> ModelReply {
     let junk = "junk ".repeat(5_000);
-    let text = match dice.below(11) {
+    let text = match rng.below(11) {
         0..=2 => "allow",
         3 => "deny",
         4 => "ask",
@@ -56,38 +56,38 @@ pub(super) fn side_reply(
         truncated_block: None,
         stop_reason: StopReason::EndTurn,
         stop_sequence: None,
-        usage: usage(dice, mood, request),
+        usage: usage(rng, mood, request),
         envelope: None,
     }
 }
 
-fn content(dice: &mut SeededRng, lane: &str, ask: u32, calls: u64, odd: bool) -> Vec<ContentBlock> {
+fn content(rng: &mut SeededRng, lane: &str, ask: u32, calls: u64, odd: bool) -> Vec<ContentBlock> {
     let mut content = Vec::new();
-    if odd && dice.chance(15) && calls == 0 {
+    if odd && rng.chance(15) && calls == 0 {
         return Vec::new();
     }
-    if odd && dice.chance(40) {
-        content.push(blocks::other(dice, lane));
+    if odd && rng.chance(40) {
+        content.push(blocks::other(rng, lane));
     }
-    if !odd || dice.chance(70) {
-        content.push(blocks::speech(dice, lane, odd));
+    if !odd || rng.chance(70) {
+        content.push(blocks::speech(rng, lane, odd));
     }
     for call in 0..calls {
-        let same = odd && dice.chance(20);
+        let same = odd && rng.chance(20);
         let id = if same { "again".to_owned() } else { format!("{lane}-t{ask}-{call}") };
-        content.push(blocks::call(dice, lane, &id, odd));
+        content.push(blocks::call(rng, lane, &id, odd));
     }
-    if odd && dice.chance(20) {
-        content.push(blocks::other(dice, lane));
+    if odd && rng.chance(20) {
+        content.push(blocks::other(rng, lane));
     }
     content.into_iter().map(ContentBlock::new).collect()
 }
 
-fn stop_reason(dice: &mut SeededRng, calls: u64, odd: bool) -> StopReason {
+fn stop_reason(rng: &mut SeededRng, calls: u64, odd: bool) -> StopReason {
     if !odd {
         return if calls > 0 { StopReason::ToolUse } else { StopReason::EndTurn };
     }
-    let reason = dice.pick(&[
+    let reason = rng.pick(&[
         "end_turn",
         "tool_use",
         "tool_use",
@@ -103,12 +103,12 @@ fn stop_reason(dice: &mut SeededRng, calls: u64, odd: bool) -> StopReason {
 }
 
 /// Returns the usage. Honest usage is what was reserved or less.
-fn usage(dice: &mut SeededRng, mood: ModelMood, request: &ModelRequest) -> TokenUsage {
-    if !mood.honest_usage && dice.chance(20) {
-        let absurd = dice.pick(&[u64::MAX, 1 << 40, 0]);
+fn usage(rng: &mut SeededRng, mood: ModelBehaviour, request: &ModelRequest) -> TokenUsage {
+    if !mood.honest_usage && rng.chance(20) {
+        let absurd = rng.pick(&[u64::MAX, 1 << 40, 0]);
         return TokenUsage { input_tokens: absurd, output_tokens: absurd, ..TokenUsage::default() };
     }
     let input = (request.transcript.byte_count() + request.settings.prompt_byte_count()) / 4;
-    let output_tokens = dice.within(1, request.max_tokens.clamp(1, 300));
+    let output_tokens = rng.within(1, request.max_tokens.clamp(1, 300));
     TokenUsage { input_tokens: input, output_tokens, ..TokenUsage::default() }
 }

@@ -8,7 +8,7 @@ use windlass_core::run::question::Question;
 use windlass_runtime::feed::StreamItem;
 use windlass_runtime::{RunOutcome, RunStream, Session};
 
-use crate::world::clock::nap;
+use crate::world::clock::sleep_virtual;
 use crate::world::event::ReaderPace;
 use crate::world::observation_log::OwnerEnd;
 use crate::world::shared::{SeenQuestion, SharedWorld};
@@ -22,7 +22,7 @@ pub(super) async fn send(shared: Arc<SharedWorld>, session: Session, run: RunId,
         match session.send_as(run.clone(), vec![ContentBlock::text(&text)]).await {
             Ok(stream) => return hold(&shared, session.lane(), stream, pace).await,
             // It is unknown whether the prompt was accepted: sending the same key again is safe.
-            Err(_) => nap(20).await,
+            Err(_) => sleep_virtual(20).await,
         }
     }
 }
@@ -42,7 +42,7 @@ pub(super) async fn hold(
         match pace {
             ReaderPace::Drops(most) if items >= most => return,
             ReaderPace::Detaches => return stream.detach(),
-            ReaderPace::Slow(ms) => nap(ms).await,
+            ReaderPace::Slow(ms) => sleep_virtual(ms).await,
             ReaderPace::Eager | ReaderPace::Drops(_) => {}
         }
         items += 1;
@@ -55,7 +55,7 @@ pub(super) async fn hold(
     if let Ok(RunOutcome::Parked(questions)) = &end {
         questions.iter().for_each(|question| report(shared, lane, question));
     }
-    shared.witness.owner_end(OwnerEnd { run, ended, after_end, end });
+    shared.observations.owner_end(OwnerEnd { run, ended, after_end, end });
 }
 
 /// Reports the question of a run to the simulated users.

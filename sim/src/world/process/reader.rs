@@ -8,7 +8,7 @@ use windlass_runtime::Session;
 use windlass_runtime::feed::StreamItem;
 use windlass_runtime::ports::Store;
 
-use crate::world::clock::nap;
+use crate::world::clock::sleep_virtual;
 use crate::world::observation_log::ProcessId;
 use crate::world::shared::{SeenQuestion, SharedWorld};
 
@@ -23,7 +23,7 @@ impl FeedReader {
     pub(super) async fn read(self, from_start: bool) {
         let lane = self.session.lane().clone();
         let mut after = if from_start { 0 } else { self.head().await };
-        let reading = self.shared.witness.reader(self.process, lane, after);
+        let reading = self.shared.observations.reader(self.process, lane, after);
         loop {
             let mut items = self.session.subscribe(after);
             // After a store failure the reader continues from the same position.
@@ -31,13 +31,13 @@ impl FeedReader {
                 if let StreamItem::Entry(entry) = item {
                     after = entry.seq;
                     self.report(&entry);
-                    self.shared.witness.read(reading, entry);
+                    self.shared.observations.read(reading, entry);
                 }
                 if self.pace_ms > 0 && !self.shared.is_calm() {
-                    nap(self.pace_ms).await;
+                    sleep_virtual(self.pace_ms).await;
                 }
             }
-            nap(50).await;
+            sleep_virtual(50).await;
         }
     }
 

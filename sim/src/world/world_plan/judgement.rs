@@ -9,7 +9,7 @@ use windlass_core::settings::conversation_settings::{ModelSpec, Settings};
 use windlass_core::settings::limits::RunTimeLimits;
 
 use super::listening;
-use crate::world::dice::SeededRng;
+use crate::world::seeded_rng::SeededRng;
 
 /// Two micro-dollars per input token, ten per output token.
 const PRICE: ModelPrice = ModelPrice {
@@ -20,42 +20,42 @@ const PRICE: ModelPrice = ModelPrice {
     above: None,
 };
 
-pub(super) fn draw(dice: &mut SeededRng, settings: &mut Settings) {
-    settings.model.window_tokens = dice.pick(&[200_000, 200_000, 4_000, 1_500]);
-    settings.hooks.prompt = listening(dice);
-    settings.hooks.answer = listening(dice);
-    settings.hooks.compaction = listening(dice);
-    if dice.chance(50) {
+pub(super) fn draw(rng: &mut SeededRng, settings: &mut Settings) {
+    settings.model.window_tokens = rng.pick(&[200_000, 200_000, 4_000, 1_500]);
+    settings.hooks.prompt = listening(rng);
+    settings.hooks.answer = listening(rng);
+    settings.hooks.compaction = listening(rng);
+    if rng.chance(50) {
         settings.window.summariser = Summariser::Off;
     }
-    if dice.chance(15) {
+    if rng.chance(15) {
         settings.rules.mode = PermissionMode::Auto;
     }
-    if dice.chance(15) {
+    if rng.chance(15) {
         settings.gate.checklist = vec![ChecklistItem { tool: "read".into(), at_least: 1 }];
     }
-    if dice.chance(15) {
+    if rng.chance(15) {
         settings.gate.judge = Some("the work is done".into());
     }
-    settings.times = dice.chance(25).then(|| RunTimeLimits {
-        soft_ms: dice.within(300, 1_500),
-        hard_ms: dice.within(1_500, 3_000),
-        grace_ms: dice.pick(&[0, 100, 500]),
+    settings.times = rng.chance(25).then(|| RunTimeLimits {
+        soft_ms: rng.within(300, 1_500),
+        hard_ms: rng.within(1_500, 3_000),
+        grace_ms: rng.pick(&[0, 100, 500]),
     });
-    if dice.chance(50) {
+    if rng.chance(50) {
         settings.fallback =
             Some(ModelSpec { max_tokens: 400, ..ModelSpec::with_defaults("other") });
     }
-    settings.limits.provider_wait_ms = dice.pick(&[0, 0, 400]);
-    budgets(dice, settings);
+    settings.limits.provider_wait_ms = rng.pick(&[0, 0, 400]);
+    budgets(rng, settings);
 }
 
-fn budgets(dice: &mut SeededRng, settings: &mut Settings) {
-    if dice.chance(20) {
+fn budgets(rng: &mut SeededRng, settings: &mut Settings) {
+    if rng.chance(20) {
         settings.model.price = Some(PRICE);
-        settings.budget.conversation.usd_micros = Some(dice.within(20_000, 200_000));
+        settings.budget.conversation.usd_micros = Some(rng.within(20_000, 200_000));
     }
-    if dice.chance(30) {
+    if rng.chance(30) {
         settings.budget.at_cap = CapAction::Ask;
     }
 }

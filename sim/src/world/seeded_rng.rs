@@ -15,14 +15,14 @@ impl SeededRng {
         Self::new(folded)
     }
 
-    pub(crate) fn throw(&mut self) -> u64 {
+    pub(crate) fn next_number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
     /// Returns a number below `most`.
     pub(crate) fn below(&mut self, most: u64) -> u64 {
-        self.throw() % most.max(1)
+        self.next_number() % most.max(1)
     }
 
     /// Returns a number from `least` to `most`, both included.

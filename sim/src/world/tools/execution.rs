@@ -5,17 +5,17 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_runtime::ports::CallContext;
 
 use super::SimTool;
-use crate::world::clock::nap;
-use crate::world::dice::SeededRng;
+use crate::world::clock::sleep_virtual;
 use crate::world::observation_log::{EffectId, ExecutionEnd, ObservationLog};
 use crate::world::process_gate::WorldAccess;
+use crate::world::seeded_rng::SeededRng;
 
 /// The course of an execution.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum ExecutionFate {
+enum ExecutionCourse {
     #[default]
     Works,
-    FailsInPassing,
+    FailsTransiently,
     Fails,
     Fatal,
     Panics,
@@ -24,7 +24,7 @@ enum ExecutionFate {
 
 /// Closes the line in the ledger however the execution ends.
 struct OpenExecution<'a> {
-    witness: &'a ObservationLog,
+    observations: &'a ObservationLog,
     effect: EffectId,
 }
 
@@ -32,76 +32,76 @@ impl Drop for OpenExecution<'_> {
     fn drop(&mut self) {
         let panicking = std::thread::panicking();
         let ending = if panicking { ExecutionEnd::Panicked } else { ExecutionEnd::Dropped };
-        self.witness.end(self.effect, ending);
+        self.observations.end(self.effect, ending);
     }
 }
 
 pub(super) async fn execute(tool: &SimTool, context: CallContext, input: RawJson) -> ToolOutcome {
-    let witness = &tool.shared.witness;
-    let nth = witness.executions(&context.idempotency_key);
-    let effect = witness.start(|tick| tool.effect(&context, input, tick));
-    let line = OpenExecution { witness, effect };
+    let observations = &tool.shared.observations;
+    let nth = observations.executions(&context.idempotency_key);
+    let effect = observations.start(|tick| tool.effect(&context, input, tick));
+    let line = OpenExecution { observations, effect };
     let subject = format!("{}:{}:{nth}", context.idempotency_key, context.attempt);
-    let mut dice = SeededRng::about(tool.shared.plan.seed, &subject);
-    let fate = fate(tool, &mut dice);
+    let mut rng = SeededRng::about(tool.shared.plan.seed, &subject);
+    let fate = fate(tool, &mut rng);
     let slowest = tool.shared.plan.tools.slowest_ms;
-    work(tool, dice.below(slowest)).await;
-    if fate != ExecutionFate::FailsInPassing {
-        witness.fire(effect);
+    work(tool, rng.below(slowest)).await;
+    if fate != ExecutionCourse::FailsTransiently {
+        observations.fire(effect);
     }
-    work(tool, dice.below(slowest)).await;
-    let outcome = outcome(tool, fate, &subject, &mut dice).await;
-    witness.end(line.effect, ExecutionEnd::Returned(outcome.clone()));
+    work(tool, rng.below(slowest)).await;
+    let outcome = outcome(tool, fate, &subject, &mut rng).await;
+    observations.end(line.effect, ExecutionEnd::Returned(outcome.clone()));
     outcome
 }
 
 async fn work(tool: &SimTool, ms: u64) {
     if ms > 0 {
-        nap(ms).await;
+        sleep_virtual(ms).await;
     }
     tool.gate.pass(WorldAccess::Work).await;
 }
 
-fn fate(tool: &SimTool, dice: &mut SeededRng) -> ExecutionFate {
-    if tool.shared.is_calm() || !dice.chance(tool.shared.plan.tools.failure_percent) {
-        return ExecutionFate::Works;
+fn fate(tool: &SimTool, rng: &mut SeededRng) -> ExecutionCourse {
+    if tool.shared.is_calm() || !rng.chance(tool.shared.plan.tools.failure_percent) {
+        return ExecutionCourse::Works;
     }
-    dice.pick(&[
-        ExecutionFate::FailsInPassing,
-        ExecutionFate::FailsInPassing,
-        ExecutionFate::FailsInPassing,
-        ExecutionFate::Fails,
-        ExecutionFate::Fails,
-        ExecutionFate::Fatal,
-        ExecutionFate::Panics,
-        ExecutionFate::Hangs,
+    rng.pick(&[
+        ExecutionCourse::FailsTransiently,
+        ExecutionCourse::FailsTransiently,
+        ExecutionCourse::FailsTransiently,
+        ExecutionCourse::Fails,
+        ExecutionCourse::Fails,
+        ExecutionCourse::Fatal,
+        ExecutionCourse::Panics,
+        ExecutionCourse::Hangs,
     ])
 }
 
 async fn outcome(
     tool: &SimTool,
-    fate: ExecutionFate,
+    fate: ExecutionCourse,
     subject: &str,
-    dice: &mut SeededRng,
+    rng: &mut SeededRng,
 ) -> ToolOutcome {
     let error = || ToolError::new("sim", subject, "try something else");
     match fate {
-        ExecutionFate::Works => ToolOutcome::Done(content(subject, dice)),
-        ExecutionFate::FailsInPassing => ToolOutcome::Failed(error().into_transient()),
-        ExecutionFate::Fails => ToolOutcome::Failed(error()),
-        ExecutionFate::Fatal => ToolOutcome::Failed(error().into_fatal()),
+        ExecutionCourse::Works => ToolOutcome::Done(content(subject, rng)),
+        ExecutionCourse::FailsTransiently => ToolOutcome::Failed(error().into_transient()),
+        ExecutionCourse::Fails => ToolOutcome::Failed(error()),
+        ExecutionCourse::Fatal => ToolOutcome::Failed(error().into_fatal()),
         // As `panic!`, without the message on the terminal.
-        ExecutionFate::Panics => {
+        ExecutionCourse::Panics => {
             std::panic::resume_unwind(Box::new(format!("{} broke", tool.name)))
         }
-        ExecutionFate::Hangs => std::future::pending().await,
+        ExecutionCourse::Hangs => std::future::pending().await,
     }
 }
 
 /// Returns results of all sizes and scripts.
-fn content(subject: &str, dice: &mut SeededRng) -> RawJson {
+fn content(subject: &str, rng: &mut SeededRng) -> RawJson {
     let text = format!("done {subject}");
-    match dice.below(6) {
+    match rng.below(6) {
         0 => RawJson::string(&format!("{text} שלום 🪝 {}", "x".repeat(500))),
         1 => RawJson::encode(&serde_json::json!([{ "type": "text", "text": text }])),
         2 => {

@@ -9,14 +9,14 @@ use windlass_runtime::Session;
 use windlass_runtime::ports::{LaneInfo, Store, StoreError};
 
 use super::owner;
-use crate::world::clock::nap;
+use crate::world::clock::sleep_virtual;
 use crate::world::event::ReaderPace;
 use crate::world::observation_log::ProcessId;
 use crate::world::shared::SharedWorld;
 use crate::world::store::ProcessStore;
 
 /// Time between two polls.
-const LOOK_MS: u64 = 230;
+const POLL_MS: u64 = 230;
 
 /// Polls of an unchanged lane of our own before it counts as abandoned.
 const PATIENCE: u64 = 6;
@@ -46,16 +46,16 @@ impl LaneDriver {
 
     pub(super) async fn watch(self) {
         loop {
-            nap(LOOK_MS).await;
+            sleep_virtual(POLL_MS).await;
             if self.is_needed().await.unwrap_or(false) {
-                self.take_up().await;
+                self.drive_lane().await;
             }
         }
     }
 
     /// Whether this process owns the lane and something has happened on it lately.
     fn drives(&self, info: &LaneInfo) -> bool {
-        let mine = self.shared.witness.holder(&info.lane) == Some(self.process);
+        let mine = self.shared.observations.holder(&info.lane) == Some(self.process);
         let before = self.head.swap(info.head, Ordering::SeqCst);
         let looks = if before == info.head { self.looks.fetch_add(1, Ordering::SeqCst) } else { 0 };
         if before != info.head {
@@ -77,7 +77,7 @@ impl LaneDriver {
         Ok(runs.iter().any(|run| run.state == RunState::Running))
     }
 
-    async fn take_up(&self) {
+    async fn drive_lane(&self) {
         if let Ok(stream) = self.session.resume().await {
             owner::hold(&self.shared, self.session.lane(), stream, ReaderPace::Eager).await;
         }

@@ -9,8 +9,8 @@ use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
 use windlass_core::run::question::{Question, QuestionKind};
 use windlass_runtime::ports::{OutboxMessage, Store};
 
-use super::clock::nap;
-use super::dice::SeededRng;
+use super::clock::sleep_virtual;
+use super::seeded_rng::SeededRng;
 use super::shared::{SeenQuestion, SharedWorld};
 use super::store::ProcessStore;
 
@@ -46,7 +46,7 @@ impl CommandSender {
 }
 
 /// Answers the reported questions during the faulty part of a world.
-pub(crate) async fn sit_at_desk(
+pub(crate) async fn answer_questions(
     shared: Arc<SharedWorld>,
     post: CommandSender,
     mut questions: mpsc::UnboundedReceiver<SeenQuestion>,
@@ -55,16 +55,9 @@ pub(crate) async fn sit_at_desk(
     while let Some(SeenQuestion { lane, question }) = questions.recv().await {
         nth += 1;
         let subject = format!("answer {lane} {} {nth}", question.id);
-        let dice = SeededRng::about(shared.plan.seed, &subject);
+        let rng = SeededRng::about(shared.plan.seed, &subject);
         if !shared.is_calm() && nth < 40 {
-            tokio::spawn(consider(
-                Arc::clone(&shared),
-                post.clone(),
-                lane,
-                question,
-                dice,
-                subject,
-            ));
+            tokio::spawn(consider(Arc::clone(&shared), post.clone(), lane, question, rng, subject));
         }
     }
 }
@@ -74,16 +67,16 @@ async fn consider(
     post: CommandSender,
     lane: LaneId,
     question: Question,
-    mut dice: SeededRng,
+    mut rng: SeededRng,
     key: String,
 ) {
     let mood = shared.plan.people;
-    if dice.chance(mood.silent_percent) {
+    if rng.chance(mood.silent_percent) {
         return;
     }
-    nap(dice.below(mood.slowest_ms)).await;
-    if dice.chance(mood.wrong_percent) {
-        let wrong = dice
+    sleep_virtual(rng.below(mood.slowest_ms)).await;
+    if rng.chance(mood.wrong_percent) {
+        let wrong = rng
             .pick(&[
                 AnswerStyle::Allow,
                 AnswerStyle::Retry,
@@ -93,9 +86,9 @@ async fn consider(
             .answer(&lane);
         post.answer(lane.clone(), question.id, wrong, format!("{key} wrong")).await;
     }
-    let answer = sensible(&question.kind, &lane, &mut dice);
+    let answer = sensible(&question.kind, &lane, &mut rng);
     post.answer(lane.clone(), question.id, answer.clone(), key.clone()).await;
-    if dice.chance(30) {
+    if rng.chance(30) {
         // The same command once more, and the same answer in another command.
         post.answer(lane.clone(), question.id, answer.clone(), key.clone()).await;
         post.answer(lane, question.id, answer, format!("{key} again")).await;
@@ -130,28 +123,28 @@ impl AnswerStyle {
 }
 
 /// Returns an answer that the question accepts.
-pub(crate) fn sensible(about: &QuestionKind, lane: &LaneId, dice: &mut SeededRng) -> HumanAnswer {
+pub(crate) fn sensible(about: &QuestionKind, lane: &LaneId, rng: &mut SeededRng) -> HumanAnswer {
     let word = match about {
         QuestionKind::Approval { .. } => {
-            dice.pick(&[AnswerStyle::Allow, AnswerStyle::Allow, AnswerStyle::Deny])
+            rng.pick(&[AnswerStyle::Allow, AnswerStyle::Allow, AnswerStyle::Deny])
         }
         QuestionKind::Uncertain { .. } => {
-            dice.pick(&[AnswerStyle::Retry, AnswerStyle::MarkDone, AnswerStyle::Abandon])
+            rng.pick(&[AnswerStyle::Retry, AnswerStyle::MarkDone, AnswerStyle::Abandon])
         }
         QuestionKind::ModelQuestion { .. } => {
-            dice.pick(&[AnswerStyle::Text, AnswerStyle::Text, AnswerStyle::Deny])
+            rng.pick(&[AnswerStyle::Text, AnswerStyle::Text, AnswerStyle::Deny])
         }
         QuestionKind::Plan { .. } => {
-            dice.pick(&[AnswerStyle::Allow, AnswerStyle::Continue, AnswerStyle::Deny])
+            rng.pick(&[AnswerStyle::Allow, AnswerStyle::Continue, AnswerStyle::Deny])
         }
         QuestionKind::Guidance { .. } => {
-            dice.pick(&[AnswerStyle::Text, AnswerStyle::Continue, AnswerStyle::Abandon])
+            rng.pick(&[AnswerStyle::Text, AnswerStyle::Continue, AnswerStyle::Abandon])
         }
         QuestionKind::Budget { .. } => {
-            dice.pick(&[AnswerStyle::Continue, AnswerStyle::Abandon, AnswerStyle::Abandon])
+            rng.pick(&[AnswerStyle::Continue, AnswerStyle::Abandon, AnswerStyle::Abandon])
         }
         QuestionKind::PromptChanged { .. } => {
-            dice.pick(&[AnswerStyle::Continue, AnswerStyle::Continue, AnswerStyle::Abandon])
+            rng.pick(&[AnswerStyle::Continue, AnswerStyle::Continue, AnswerStyle::Abandon])
         }
     };
     word.answer(lane)

@@ -8,29 +8,22 @@ use windlass_core::run::wanted::is_parked;
 use windlass_runtime::ports::{LaneInfo, Store};
 
 use super::WorldRunner;
-use crate::world::clock::nap;
-use crate::world::dice::SeededRng;
-use crate::world::people::sensible;
+use crate::world::clock::sleep_virtual;
+use crate::world::command_sender::sensible;
 use crate::world::process_gate::ProcessLife;
+use crate::world::seeded_rng::SeededRng;
 
 /// Number of polls after which a world must have come to rest.
 const LOOKS: u32 = 400;
 
 /// Time between two polls.
-const LOOK_MS: u64 = 300;
+const POLL_MS: u64 = 300;
 
 /// Polls of an unchanged lane before its owner counts as gone.
 const PATIENCE: u32 = 4;
 
 /// Time for readers to see the last entries.
 const GRACE_MS: u64 = 1_300;
-
-/// Whether a lane has anything left to do.
-#[derive(PartialEq, Eq)]
-enum LaneRest {
-    Rests,
-    Works,
-}
 
 impl WorldRunner {
     /// Returns whether every lane came to rest.
@@ -41,11 +34,11 @@ impl WorldRunner {
             self.start().await;
         }
         for look in 0..LOOKS {
-            nap(LOOK_MS).await;
+            sleep_virtual(POLL_MS).await;
             if self.rests(look).await {
                 // A command may still be on its way.
                 let heads = self.heads().await;
-                nap(GRACE_MS).await;
+                sleep_virtual(GRACE_MS).await;
                 if self.rests(look).await && self.heads().await == heads {
                     return true;
                 }
@@ -58,23 +51,23 @@ impl WorldRunner {
         let lanes: Vec<LaneId> = self.shared.lanes().collect();
         let mut rest = true;
         for lane in lanes {
-            rest &= self.look_at(&lane, look).await == LaneRest::Rests;
+            rest &= self.is_resting(&lane, look).await;
         }
         rest
     }
 
-    async fn look_at(&mut self, lane: &LaneId, look: u32) -> LaneRest {
+    async fn is_resting(&mut self, lane: &LaneId, look: u32) -> bool {
         let disk = &self.shared.disk;
-        let Ok(Some(info)) = disk.lane_info(lane.clone()).await else { return LaneRest::Rests };
+        let Ok(Some(info)) = disk.lane_info(lane.clone()).await else { return true };
         let mail = disk.read_inbox(lane.clone(), 1).await;
         if mail.is_ok_and(|mail| !mail.is_empty()) || (info.owner.is_some() && self.moves(&info)) {
-            return LaneRest::Works;
+            return false;
         }
         let now = self.fold_lane(lane, info.head).await;
         match &now.run {
-            None => LaneRest::Rests,
+            None => true,
             Some(run) if is_parked(&now) => self.let_people_answer(lane, run, look).await,
-            Some(_) => LaneRest::Works,
+            Some(_) => false,
         }
     }
 
@@ -102,16 +95,16 @@ impl WorldRunner {
         known.clone()
     }
 
-    async fn let_people_answer(&mut self, lane: &LaneId, run: &Run, look: u32) -> LaneRest {
+    async fn let_people_answer(&mut self, lane: &LaneId, run: &Run, look: u32) -> bool {
         if !self.shared.plan.people.answer_in_the_end {
-            return if run.stop_request.is_some() { LaneRest::Works } else { LaneRest::Rests };
+            return run.stop_request.is_none();
         }
         for question in run.open_questions() {
             let key = format!("end {lane} {} {look}", question.id);
-            let mut dice = SeededRng::about(self.shared.plan.seed, &key);
-            let answer = sensible(&question.kind, lane, &mut dice);
+            let mut rng = SeededRng::about(self.shared.plan.seed, &key);
+            let answer = sensible(&question.kind, lane, &mut rng);
             self.post.answer(lane.clone(), question.id, answer, key).await;
         }
-        LaneRest::Works
+        false
     }
 }
