@@ -53,11 +53,11 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn describe_entry(entry: &Entry) -> ReplayStep {
-    let records = entry.records.iter().map(messages::inspect::record_tag).collect();
+    let records = entry.records.iter().map(messages::record_tag).collect();
     ReplayStep {
         entry: entry.seq,
         at_ms: entry.at.0,
-        input: messages::inspect::record_tag(&entry.input),
+        input: messages::record_tag(&entry.input),
         records,
     }
 }

@@ -14,7 +14,7 @@ use crate::config::paths;
 use crate::inspect::id_lookup;
 use crate::inspect::run_list::{ListedRun, RunFilter, TableContext, format_table};
 use crate::inspect::worker_status::{Need, WorkerList};
-use crate::messages::inspect::stop_phrase;
+use crate::messages::stop_reason;
 use crate::terminal::{self, OutputStyle};
 use crate::{messages, setup};
 
@@ -79,7 +79,7 @@ fn print_advice(listed: &[ListedRun]) {
     }
     let causes: BTreeSet<StopCause> = listed.iter().filter_map(ListedRun::named_cause).collect();
     for cause in causes {
-        terminal::print_note(&format!("{}: {}", cause.as_str(), stop_phrase(cause)));
+        terminal::print_note(&format!("{}: {}", cause.as_str(), stop_reason(cause)));
     }
 }
 

@@ -5,7 +5,7 @@ use windlass::core::context::{CompactionPreview, PreviewedAction, preview_compac
 use windlass::core::message::transcript::{SegmentKind, TranscriptSegment};
 use windlass::core::run::conversation::{CompactionRequest, Conversation};
 
-use crate::messages::{inspect as common, report};
+use crate::messages::{self, report};
 use crate::terminal::{OutputStyle, to_one_line};
 
 /// Maximum characters of a quoted text that is kept verbatim.
@@ -69,7 +69,7 @@ fn build_report(now: &Conversation, plan: &CompactionPreview) -> CompactionRepor
         compacts_at_percent: plan.thresholds.compact,
         action: action_name(plan.next_action),
         stages: plan.stages.iter().map(stage).collect(),
-        recovery_step: cut.map(|cut| common::stored_name(&cut.step)),
+        recovery_step: cut.map(|cut| messages::stored_name(&cut.step)),
         dropped_parts: cut.map_or(0, |cut| cut.keep_from.saturating_sub(attached.len())),
         kept_parts: cut.map_or(segments.len(), |cut| segments.len().saturating_sub(cut.keep_from)),
         kept_verbatim: attached
@@ -100,7 +100,7 @@ fn quote_segment(segment: &TranscriptSegment) -> String {
         | SegmentKind::Reply
         | SegmentKind::Results => "you",
     };
-    format!("{who}: {}", to_one_line(&common::blocks_text(&segment.blocks), MAX_QUOTE_CHARS))
+    format!("{who}: {}", to_one_line(&messages::blocks_text(&segment.blocks), MAX_QUOTE_CHARS))
 }
 
 impl CompactionReport {

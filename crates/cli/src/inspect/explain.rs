@@ -1,10 +1,7 @@
 //! `windlass explain`: why a run stopped or what it waits for, in sentences with the log entries
 //! that prove them.
 
-pub(crate) mod compaction_events;
-mod denied_calls;
-mod guard_events;
-mod model_events;
+mod recovery_state;
 mod run_state;
 mod run_usage;
 
@@ -22,7 +19,9 @@ use windlass::ports::LaneInfo;
 use super::estimate::charged_unmeasured;
 use super::history::{ConversationHistory, RecordContext};
 use super::worker_status::Need;
-use crate::messages::{QuestionView, report};
+use crate::messages::{
+    MessageStyle, QuestionView, RecordMessage, SectionTopic, record_message, report,
+};
 use crate::terminal::{Color, OutputStyle};
 
 /// Maximum number of sentences printed per section; JSON output has all of them.
@@ -33,19 +32,6 @@ const MAX_SENTENCES: usize = 30;
 pub(crate) struct ExplainSentence {
     text: String,
     entries: Vec<Seq>,
-}
-
-/// The topic of a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum SectionTopic {
-    Ending,
-    Limits,
-    Calls,
-    Context,
-    Recoveries,
-    Guards,
-    Journal,
 }
 
 /// The sentences about one topic.
@@ -123,7 +109,6 @@ pub(crate) fn explain(
     run: &RunId,
     driver: Driver<'_>,
 ) -> RunExplanation {
-    let (mut calls, mut room, mut models, mut guards) = Default::default();
     let mut past = RunPast {
         lane: &story.lane,
         driver,
@@ -135,23 +120,22 @@ pub(crate) fn explain(
         max_truncations: 0,
         estimated_spending: Spending::default(),
     };
+    let mut said = RecordSentences::default();
     story.for_each_record(|moment| {
         if moment.run() == Some(run) {
             observe_state(&mut past, moment);
-            denied_calls::observe(&mut calls, moment);
-            compaction_events::observe(&mut room, moment);
-            model_events::observe(&mut models, moment);
-            guard_events::observe(&mut guards, moment);
+            said.observe(moment);
         }
     });
+    let journal = report::explain::journal_sentences(&past.state_at_end.journal);
     let sections = [
         (SectionTopic::Ending, run_state::explain_state(&past)),
         (SectionTopic::Limits, run_usage::usage_sentences(&past)),
-        (SectionTopic::Calls, calls),
-        (SectionTopic::Context, compaction_events::add_window_state(room, &past)),
-        (SectionTopic::Recoveries, model_events::add_truncation_count(models, &past)),
-        (SectionTopic::Guards, guards),
-        (SectionTopic::Journal, report::explain::journal_sentences(&past.state_at_end.journal)),
+        (SectionTopic::Calls, said.calls),
+        (SectionTopic::Context, recovery_state::add_window_state(said.context, &past)),
+        (SectionTopic::Recoveries, recovery_state::add_truncation_count(said.recoveries, &past)),
+        (SectionTopic::Guards, said.guards),
+        (SectionTopic::Journal, journal.into_iter().map(ExplainSentence::without_proof).collect()),
     ];
     let spoken = sections.into_iter().filter(|(_, sentences)| !sentences.is_empty());
     let sections = spoken.map(|(topic, sentences)| ExplainSection { topic, sentences }).collect();
@@ -171,11 +155,6 @@ pub(crate) fn explain(
 /// Returns whether a process should drive a run in this state.
 fn is_at_work(state: RunState) -> bool {
     matches!(state, RunState::Running | RunState::WaitingOnProvider)
-}
-
-/// What to do after a run that stopped with this cause.
-pub(crate) fn next_step(cause: StopCause, lane: &LaneId) -> String {
-    report::explain::next_step(cause, lane)
 }
 
 /// The state of a run, in a few sentences.
@@ -202,17 +181,41 @@ fn observe_state(past: &mut RunPast<'_>, moment: RecordContext<'_>) {
     }
 }
 
+/// Sentences about single records, by topic.
+#[derive(Default)]
+struct RecordSentences {
+    calls: Vec<ExplainSentence>,
+    context: Vec<ExplainSentence>,
+    recoveries: Vec<ExplainSentence>,
+    guards: Vec<ExplainSentence>,
+}
+
+impl RecordSentences {
+    fn observe(&mut self, moment: RecordContext<'_>) {
+        let said = record_message(MessageStyle::Explain, &moment.message_context());
+        let Some(RecordMessage { topic: Some(topic), text }) = said else { return };
+        let section = match topic {
+            SectionTopic::Calls => &mut self.calls,
+            SectionTopic::Context => &mut self.context,
+            SectionTopic::Recoveries => &mut self.recoveries,
+            SectionTopic::Guards => &mut self.guards,
+            // These sections are about the state of the run, not about single records.
+            SectionTopic::Ending | SectionTopic::Limits | SectionTopic::Journal => return,
+        };
+        ExplainSentence::push_or_repeat(section, text, moment.entry.seq);
+    }
+}
+
 impl ExplainSentence {
     fn new(text: impl Into<String>, entry: Seq) -> Self {
         Self { text: text.into(), entries: vec![entry] }
     }
 
     /// Adds the sentence, or one more entry to the same sentence.
-    fn push_or_repeat(said: &mut Vec<Self>, text: Option<String>, entry: Seq) {
-        match (text, said.last_mut()) {
-            (Some(text), Some(last)) if last.text == text => last.entries.push(entry),
-            (Some(text), _) => said.push(Self::new(text, entry)),
-            (None, _) => {}
+    fn push_or_repeat(said: &mut Vec<Self>, text: String, entry: Seq) {
+        match said.last_mut() {
+            Some(last) if last.text == text => last.entries.push(entry),
+            Some(_) | None => said.push(Self::new(text, entry)),
         }
     }
 

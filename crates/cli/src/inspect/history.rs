@@ -10,6 +10,8 @@ use windlass::core::projection::{self, Row};
 use windlass::core::run::conversation::Conversation;
 use windlass::ports::{Store, StoreError};
 
+use crate::messages::{MessageContext, RecordSource};
+
 /// Entries read at once.
 const PAGE_ENTRIES: usize = 1_000;
 
@@ -38,7 +40,13 @@ pub(crate) struct RecordContext<'a> {
     pub(crate) after: &'a Conversation,
 }
 
-impl RecordContext<'_> {
+impl<'a> RecordContext<'a> {
+    /// The record as messages look at it.
+    pub(crate) fn message_context(&self) -> MessageContext<'a> {
+        let source = RecordSource::History { before: self.before, after: self.after };
+        MessageContext { entry: self.entry, record: self.record, source }
+    }
+
     /// The run to which the record belongs.
     pub(crate) fn run(&self) -> Option<&RunId> {
         if let Record::RunFinished { run, .. } = self.record {
@@ -53,6 +61,16 @@ impl ConversationHistory {
     /// The history of a conversation without entries.
     pub(crate) fn empty(lane: LaneId) -> Self {
         Self { lane, entries: Vec::new(), conversation: Conversation::default(), damage: None }
+    }
+
+    /// The history of a log that is given by its lines.
+    #[cfg(test)]
+    pub(crate) fn from_lines<'a>(lane: &str, lines: impl Iterator<Item = &'a str>) -> Self {
+        let mut story = Self::empty(LaneId::from(lane));
+        for (seq, line) in (1..).zip(lines) {
+            story.push_line(seq, line).unwrap();
+        }
+        story
     }
 
     /// Reads the log of a lane. Damage ends the history; it is not an error.

@@ -45,12 +45,12 @@ pub(crate) async fn find_target(
         let newest = newest_run_in_folder(store, folder).await?;
         return match newest {
             Some(run) => Ok(RunTarget::from_run(&run)),
-            None => bail!(messages::inspect::no_run_in_folder(&canonical_folder(folder))),
+            None => bail!(messages::lookup::no_run_in_folder(&canonical_folder(folder))),
         };
     };
     let id = id.trim();
     if id.is_empty() {
-        bail!(messages::inspect::EMPTY_ID);
+        bail!(messages::lookup::EMPTY_ID);
     }
     for name in [id.to_owned(), format!("{LANE_PREFIX}{id}")] {
         let lane = LaneId::from(name);
@@ -117,8 +117,8 @@ pub(crate) fn find_among(runs: &[RunInfo], id: &str) -> anyhow::Result<RunTarget
         }
     }
     match runs.is_empty() {
-        true => bail!(messages::inspect::no_runs_for_id(id)),
-        false => bail!(messages::inspect::unknown_id(id)),
+        true => bail!(messages::lookup::no_runs_for_id(id)),
+        false => bail!(messages::lookup::unknown_id(id)),
     }
 }
 
@@ -153,7 +153,7 @@ fn single_match(
         (lanes, runs) => {
             let lanes = lanes.iter().map(|lane| lane.as_str());
             let names: Vec<&str> = lanes.chain(runs.iter().map(|run| run.run.as_str())).collect();
-            bail!(messages::inspect::ambiguous_id(id, &names))
+            bail!(messages::lookup::ambiguous_id(id, &names))
         }
     }
 }

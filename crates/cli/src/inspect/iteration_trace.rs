@@ -8,8 +8,8 @@ use windlass::core::message::reply::TokenUsage;
 use windlass::core::projection::{Row, TraceCall, TraceRow};
 
 use super::history::ConversationHistory;
-use crate::messages::inspect::stored_name;
 use crate::messages::report;
+use crate::messages::stored_name;
 use crate::terminal::number_format::group_digits;
 use crate::terminal::{Color, OutputStyle, sanitize_line, time_format, truncate};
 

@@ -1,6 +1,5 @@
 //! Timeline of a conversation: prompts, replies, calls and their results.
 
-mod timeline_messages;
 mod timeline_page;
 
 pub(crate) use timeline_page::render_timeline;
@@ -19,7 +18,7 @@ use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 
 use super::history::{ConversationHistory, RecordContext};
-use crate::messages::inspect as common;
+use crate::messages::{self, MessageStyle, record_message};
 
 /// One item of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -101,14 +100,21 @@ fn items_of_record(moment: RecordContext<'_>) -> Vec<TimelineItem> {
         Record::ResultFinalized { call, .. } => result_item(moment, *call).into_iter().collect(),
         Record::NoteAdded { text } => one(TimelineItemKind::Note, Some(text.to_string())),
         Record::QuestionAsked { question } => {
-            let asked = common::question_with_details(&question.kind, moment.after);
+            let asked = messages::question_with_details(&question.kind, moment.after);
             one(TimelineItemKind::Question, Some(format!("question {}: {asked}", question.id)))
         }
         Record::RunFinished { cause, .. } => {
-            one(TimelineItemKind::End, Some(timeline_messages::stop_line(*cause)))
+            one(TimelineItemKind::End, Some(messages::stop_line(*cause)))
         }
-        _ => one(TimelineItemKind::Event, timeline_messages::event_line(moment)),
+        // Every other record is an event; `record_message` says which of them are of interest.
+        _ => one(TimelineItemKind::Event, event_line(moment)),
     }
+}
+
+/// The line about a record that has no item of its own.
+fn event_line(moment: RecordContext<'_>) -> Option<String> {
+    let message = record_message(MessageStyle::Timeline, &moment.message_context());
+    message.map(|message| message.text)
 }
 
 fn new_item(moment: RecordContext<'_>, kind: TimelineItemKind, text: String) -> TimelineItem {
@@ -126,7 +132,7 @@ fn new_item(moment: RecordContext<'_>, kind: TimelineItemKind, text: String) -> 
 /// The item of a prompt; it belongs to the run that it starts.
 fn prompt_items(moment: RecordContext<'_>) -> Vec<TimelineItem> {
     let Some(queued) = moment.after.prompt_queue.back() else { return Vec::new() };
-    let said = new_item(moment, TimelineItemKind::Prompt, common::blocks_text(&queued.blocks));
+    let said = new_item(moment, TimelineItemKind::Prompt, messages::blocks_text(&queued.blocks));
     vec![TimelineItem { run: Some(queued.run.clone()), ..said }]
 }
 
@@ -136,13 +142,12 @@ fn reply_items(moment: RecordContext<'_>) -> Vec<TimelineItem> {
         .map(ModelReply::text)
         .filter(|text| !text.trim().is_empty());
     let said = text.map(|text| new_item(moment, TimelineItemKind::Reply, text));
-    let cut = timeline_messages::event_line(moment)
-        .map(|text| new_item(moment, TimelineItemKind::Event, text));
+    let cut = event_line(moment).map(|text| new_item(moment, TimelineItemKind::Event, text));
     said.into_iter().chain(cut).collect()
 }
 
 fn steering_text(now: &Conversation) -> Option<String> {
-    Some(common::blocks_text(now.run.as_ref()?.steers.last()?))
+    Some(messages::blocks_text(now.run.as_ref()?.steers.last()?))
 }
 
 /// The reply of an entry.
@@ -157,7 +162,7 @@ fn answer_text(input: &Input, id: InboxMessageId) -> Option<String> {
     let Input::CommandsReceived { messages } = input else { return None };
     match &messages.iter().find(|mail| mail.id == id)?.body {
         InboxCommand::Answer { question, answer } => {
-            Some(format!("answer to question {question}: {}", common::answer_phrase(answer)))
+            Some(format!("answer to question {question}: {}", messages::answer_phrase(answer)))
         }
         _ => None,
     }
@@ -176,10 +181,10 @@ fn result_item(moment: RecordContext<'_>, id: CallId) -> Option<TimelineItem> {
     let call = moment.after.run.as_ref().and_then(Run::round)?.call(id)?;
     let CallState::Finished(shown) = &call.state else { return None };
     let (kind, text) = match shown.error_flag {
-        ErrorFlag::Success => (TimelineItemKind::Result, common::result_text(shown)),
+        ErrorFlag::Success => (TimelineItemKind::Result, messages::result_text(shown)),
         ErrorFlag::Error => (
             TimelineItemKind::Error,
-            format!("{}: {}", shown.kind.as_str(), common::error_message(shown)),
+            format!("{}: {}", shown.kind.as_str(), messages::error_message(shown)),
         ),
     };
     Some(with_call(new_item(moment, kind, text), call))

@@ -6,7 +6,7 @@ use windlass::core::permission::PermissionRule;
 use windlass::core::run::question::Question;
 use windlass::ports::RunInfo;
 
-use crate::messages::inspect::{continue_command, within};
+use crate::messages::{continue_command, within};
 use crate::messages::{option_word, shell_word};
 use crate::terminal::number_format::{count_irregular_noun, count_noun};
 

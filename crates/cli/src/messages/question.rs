@@ -4,14 +4,15 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
-use windlass::core::log::ids::{CallId, QuestionId, UnixMillis};
+use windlass::core::log::ids::{CallId, LaneId, QuestionId, UnixMillis};
+use windlass::core::log::inbox::HumanAnswer;
 use windlass::core::message::content_block::ToolUse;
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
 
+use super::{shell_word, stop_reason};
 use crate::messages::call::{approval_title, call_details};
-use crate::messages::inspect::stop_phrase;
 use crate::messages::model_question::parse_model_questions;
 use crate::terminal::escape_invisible;
 
@@ -95,7 +96,7 @@ pub(crate) fn question_text(about: &QuestionKind, now: &Conversation) -> String 
         QuestionKind::Plan { .. } => "The plan is ready. Begin the work?".to_owned(),
         QuestionKind::Guidance { question, .. } => escape_invisible(question),
         QuestionKind::Budget { cap } => {
-            format!("{}. Double the budget?", capitalize(stop_phrase(*cap)))
+            format!("{}. Double the budget?", capitalize(stop_reason(*cap)))
         }
         QuestionKind::PromptChanged { changes } => {
             format!("{}; go on?", escape_invisible(changes))
@@ -149,4 +150,37 @@ fn folder_line(folder: &str) -> String {
 fn find_tool_use(id: CallId, now: &Conversation) -> Option<&ToolUse> {
     let round = now.run.as_ref().and_then(Run::round)?;
     round.call(id).map(|call| &call.tool_use)
+}
+
+/// A question with all details of what it is about.
+pub(crate) fn question_with_details(about: &QuestionKind, now: &Conversation) -> String {
+    let mut lines = vec![question_text(about, now)];
+    lines.extend(question_details(about, now, None));
+    lines.join("\n")
+}
+
+/// How a question is answered.
+pub(crate) fn how_to_answer(question: &Question, lane: &LaneId) -> String {
+    let word = shell_word(lane);
+    let (id, choices) = (question.id, question.kind.accepted_answers());
+    match question.kind {
+        QuestionKind::Approval { .. } => {
+            format!("`windlass approve {word} {id}`, or `windlass answer {word} {id} deny`")
+        }
+        _ => format!("`windlass answer {word} {id} ANSWER`: {choices}"),
+    }
+}
+
+/// The answer of a human, in words.
+pub(crate) fn answer_phrase(answer: &HumanAnswer) -> String {
+    match answer {
+        HumanAnswer::Allow { rule: None, .. } => "allow".to_owned(),
+        HumanAnswer::Allow { rule: Some(rule), .. } => format!("allow, and keep the rule {rule}"),
+        HumanAnswer::Deny { reason } => format!("deny: {reason}"),
+        HumanAnswer::Retry {} => "it did not happen; run it again".to_owned(),
+        HumanAnswer::MarkDone { text } => format!("it happened: {text}"),
+        HumanAnswer::Abandon {} => "leave it".to_owned(),
+        HumanAnswer::Continue {} => "go on".to_owned(),
+        HumanAnswer::Text { text } => text.to_string(),
+    }
 }

@@ -16,7 +16,7 @@ use windlass::core::stop::ResultSubtype;
 use windlass::{RunOutcome, StopCause};
 
 use super::sdk_messages::usage_fields;
-use crate::messages::inspect::why_with;
+use crate::messages::stop_reason_with;
 use crate::messages::{self, QuestionView};
 use crate::sdk::ResultLabel;
 
@@ -245,7 +245,9 @@ fn error_text(ended: &RunEnd, tally: &ResultTally) -> String {
     }
     match ended.text_presence() {
         windlass::core::stop::TextPresence::Present => ended.text.to_string(),
-        windlass::core::stop::TextPresence::Empty => why_with(ended.cause, tally.limit.as_deref()),
+        windlass::core::stop::TextPresence::Empty => {
+            stop_reason_with(ended.cause, tally.limit.as_deref())
+        }
     }
 }
 

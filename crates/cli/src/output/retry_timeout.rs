@@ -10,6 +10,8 @@ use windlass::core::log::record::Record;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::core::settings::limits::Limits;
 
+use crate::messages::RetryNote;
+
 #[cfg(test)]
 #[path = "retry_timeout_tests.rs"]
 mod retry_timeout_tests;
@@ -74,12 +76,23 @@ impl RetryTimeout {
         }
     }
 
-    /// The remaining time of the wait.
-    pub(crate) fn remaining_ms(&self, at: UnixMillis) -> Option<u64> {
-        self.failing_since.and(self.deadline).map(|until| until.ms_since(at))
+    /// When the model call that failed in this entry is retried; `None` if this process gives up.
+    pub(super) fn retry_note(&self, entry: &Entry) -> Option<RetryNote> {
+        if self.is_exceeded() {
+            return None;
+        }
+        let deadline = self.failing_since.and(self.deadline);
+        let gives_up_in_ms = deadline.map(|until| until.ms_since(entry.at));
+        entry.records.iter().find_map(|record| match record {
+            Record::ModelRetryScheduled { until, failures } => {
+                let in_ms = until.ms_since(entry.at);
+                Some(RetryNote { in_ms, failures: *failures, gives_up_in_ms })
+            }
+            _ => None,
+        })
     }
 
-    pub(crate) fn is_exceeded(&self) -> bool {
+    pub(super) fn is_exceeded(&self) -> bool {
         self.exceeded.is_some()
     }
 

@@ -36,8 +36,9 @@ fn a_server_that_is_not_there_is_waited_for_for_seconds_and_a_busy_one_for_minut
     assert_eq!(lost(&late(FailureClass::ServerNotRunning, 8_000)), Some("local_wait_ms"));
     assert_eq!(lost(&late(FailureClass::Transient, 8_000)), None);
     assert_eq!(lost(&late(FailureClass::Transient, 200_000)), Some("answer_wait_ms"));
-    let left = patience(&soon(FailureClass::Transient), |_| {}).remaining_ms(UnixMillis(2_000));
-    assert_eq!(left, Some(179_000));
+    let soon = soon(FailureClass::Transient);
+    let note = patience(&soon, |_| {}).retry_note(&soon[1]).unwrap();
+    assert_eq!((note.in_ms, note.gives_up_in_ms), (2_000, Some(179_000)));
 }
 
 #[test]

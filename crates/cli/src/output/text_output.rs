@@ -19,8 +19,7 @@ use super::diff_view;
 use super::retry_timeout::RetryTimeout;
 use super::spinner::Spinner;
 use crate::exit::ExitReason;
-use crate::messages;
-use crate::messages::inspect::error_message;
+use crate::messages::{self, MessageContext, MessageStyle, RecordSource, error_message};
 use crate::terminal::{Color, ColorSupport, sanitize_text};
 
 /// The text output of one run.
@@ -252,7 +251,10 @@ impl TextOutput {
             }
             _ => self.calls.observe(record),
         }
-        messages::record_line((entry, record), &self.calls.names, patience)
+        let (names, retry) = (&self.calls.names, patience.retry_note(entry));
+        let source = RecordSource::Live { names, retry };
+        let context = MessageContext { entry, record, source };
+        messages::record_message(MessageStyle::Live, &context).map(|message| message.text)
     }
 
     fn track_reply(&mut self, entry: &Entry) {
@@ -301,7 +303,7 @@ impl TextOutput {
             )),
             RunOutcome::Finished(ended) => {
                 let limit = reached_limit(ended, &session.load_conversation().await?);
-                messages::stopped(ended, limit, session.lane())
+                messages::stopped(ended, limit.as_deref(), session.lane())
             }
             RunOutcome::Rejected(_) | RunOutcome::HandedOver => {
                 messages::not_finished(end, session.lane())

@@ -6,7 +6,7 @@ use windlass::core::run::active_run::{Run, RunPhase};
 use windlass_runtime::worker_identity::has_process_ended;
 
 use super::{ExplainSentence, RunPast};
-use crate::messages::report;
+use crate::messages;
 
 /// The most important sentences, which come first.
 pub(super) fn explain_state(past: &RunPast<'_>) -> Vec<ExplainSentence> {
@@ -14,7 +14,7 @@ pub(super) fn explain_state(past: &RunPast<'_>) -> Vec<ExplainSentence> {
         (Some(_), _) => explain_end(past),
         (None, Some(run)) if run.id == *past.run => explain_progress(past, run),
         (None, _) => {
-            vec![ExplainSentence::without_proof(report::explain::waiting_in_queue(past.lane))]
+            vec![ExplainSentence::without_proof(messages::waiting_in_queue(past.lane))]
         }
     }
 }
@@ -23,9 +23,9 @@ fn explain_end(past: &RunPast<'_>) -> Vec<ExplainSentence> {
     let Some(ended) = past.run_end() else { return Vec::new() };
     let entry = past.end_entry.unwrap_or(past.last_entry);
     let mut said = vec![ExplainSentence::new(
-        report::explain::stopped_because(
+        messages::stopped_because(
             ended.cause,
-            limit_reached(&past.state_before_end, ended.cause),
+            limit_reached(&past.state_before_end, ended.cause).as_deref(),
         ),
         entry,
     )];
@@ -33,15 +33,15 @@ fn explain_end(past: &RunPast<'_>) -> Vec<ExplainSentence> {
         ended
             .other_causes
             .iter()
-            .map(|also| ExplainSentence::new(report::explain::also_stopped_because(*also), entry)),
+            .map(|also| ExplainSentence::new(messages::also_stopped_because(*also), entry)),
     );
     if let Some(why) = &ended.suspect_reason {
-        said.push(ExplainSentence::new(report::explain::suspect_answer(why), entry));
+        said.push(ExplainSentence::new(messages::suspect_answer(why), entry));
     }
-    if let Some(why) = report::explain::final_message(ended, &past.state_before_end) {
+    if let Some(why) = messages::final_message(ended, &past.state_before_end) {
         said.push(ExplainSentence::new(why, entry));
     }
-    said.push(ExplainSentence::without_proof(report::explain::next_step(ended.cause, past.lane)));
+    said.push(ExplainSentence::without_proof(messages::next_step(ended.cause, past.lane)));
     said
 }
 
@@ -50,7 +50,7 @@ fn explain_progress(past: &RunPast<'_>, run: &Run) -> Vec<ExplainSentence> {
         .open_questions()
         .map(|question| {
             ExplainSentence::new(
-                report::explain::open_question(question, &past.state_at_end, past.lane),
+                messages::open_question(question, &past.state_at_end, past.lane),
                 past.last_entry,
             )
         })
@@ -59,7 +59,7 @@ fn explain_progress(past: &RunPast<'_>, run: &Run) -> Vec<ExplainSentence> {
         said.push(ExplainSentence::new(current_phase(past, run), past.last_entry));
     }
     if let Some(stop) = run.stop_request {
-        said.push(ExplainSentence::without_proof(report::explain::stop_requested(stop.mode)));
+        said.push(ExplainSentence::without_proof(messages::stop_requested(stop.mode)));
     }
     said.extend(owner_status(past, said.is_empty() || run.open_questions().next().is_none()));
     said
@@ -67,18 +67,18 @@ fn explain_progress(past: &RunPast<'_>, run: &Run) -> Vec<ExplainSentence> {
 
 fn current_phase(past: &RunPast<'_>, run: &Run) -> String {
     match &run.phase {
-        RunPhase::Deciding => report::explain::DECIDING.to_owned(),
-        RunPhase::CallingModel(asking) => report::explain::model_call_running(asking.model_call),
+        RunPhase::Deciding => messages::DECIDING.to_owned(),
+        RunPhase::CallingModel(asking) => messages::model_call_running(asking.model_call),
         RunPhase::AwaitingRetry { until } => {
-            report::explain::waiting_for_retry(*until, run.counters.failures)
+            messages::waiting_for_retry(*until, run.counters.failures)
         }
         RunPhase::RunningTools(round) => {
             let open: Vec<&Call> = round.calls.iter().filter(|call| !call.is_finished()).collect();
-            report::explain::calls_running(&open)
+            messages::calls_running(&open)
         }
-        RunPhase::InReview(consulting) => report::explain::review_running(consulting.review.name()),
+        RunPhase::InReview(consulting) => messages::review_running(consulting.review.name()),
         RunPhase::Paused(halt) => {
-            report::explain::open_question(&halt.question, &past.state_at_end, past.lane)
+            messages::open_question(&halt.question, &past.state_at_end, past.lane)
         }
     }
 }
@@ -92,8 +92,8 @@ fn owner_status(past: &RunPast<'_>, is_at_work: bool) -> Option<ExplainSentence>
         return Some(ExplainSentence::without_proof(format!("It is {need}.")));
     }
     let text = match past.driver.lane?.owner.as_deref() {
-        Some(owner) if !has_process_ended(owner) => report::explain::DRIVEN,
-        Some(_) | None => report::explain::ABOUT_TO_BE_DRIVEN,
+        Some(owner) if !has_process_ended(owner) => messages::DRIVEN,
+        Some(_) | None => messages::ABOUT_TO_BE_DRIVEN,
     };
     Some(ExplainSentence::without_proof(text))
 }

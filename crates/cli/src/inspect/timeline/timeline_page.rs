@@ -55,7 +55,7 @@ fn render_item(paper: OutputStyle, scene: &TimelineItem) -> String {
         TimelineItemKind::Result => render_result(paper, &format!("← {tool}: {said}"), Color::Dim),
         TimelineItemKind::Error => render_result(paper, &format!("← {tool} {said}"), Color::Red),
         TimelineItemKind::Note => {
-            render_result(paper, &format!("· told the model: {said}"), Color::Dim)
+            render_result(paper, &format!("· note to the model: {said}"), Color::Dim)
         }
         TimelineItemKind::Question => {
             format!("{}\n{}", head(Color::Yellow, "question"), render_body(paper, &said))

@@ -3,7 +3,7 @@
 use windlass::core::context::{CompactionPreview, PreviewedAction, PruneStagePreview};
 
 use crate::inspect::compaction_report::{CompactionReport, StageReport};
-use crate::messages::inspect::recovery_step_name;
+use crate::messages::recovery_step_name;
 use crate::terminal::number_format::{count_noun, group_digits};
 use crate::terminal::{Color, OutputStyle};
 

@@ -1,21 +1,4 @@
-//! Sentences of an explanation.
-
-mod event_sentences;
-mod stop_sentences;
-
-pub(crate) use event_sentences::{
-    BUDGET_EXTENDED, CALL_REISSUED, COMPACTION_REQUESTED, GUIDANCE_GIVEN, OUTPUT_CAP_RAISED,
-    OWNER_CHANGED, REPLY_DISCARDED, REPLY_TRUNCATED, SLEEP_DETECTED, TEXT_CONTINUED,
-    answer_rejected, approval_needed, budget_warned, call_denied, call_invalid, call_lost,
-    call_retry_scheduled, call_skipped, command_rejected, compaction_done, fallback_model_selected,
-    loop_detected, model_call_failed, model_retry_scheduled, pruning_done, recoveries_used,
-    recovery_step_used, reply_anomaly, rule_granted, time_limit_reached, truncations_used,
-};
-pub(crate) use stop_sentences::{
-    ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, also_stopped_because, calls_running, final_message,
-    model_call_running, next_step, open_question, review_running, stop_requested, stopped_because,
-    suspect_answer, waiting_for_retry, waiting_in_queue,
-};
+//! Headings of `windlass explain`, and sentences about what a run used.
 
 use windlass::core::budget::spending::{Spending, SpendingCaps};
 use windlass::core::log::ids::{LaneId, RunId, Seq};
@@ -25,8 +8,7 @@ use windlass::core::settings::conversation_settings::Settings;
 use windlass::core::stop::RunState;
 
 use crate::inspect::estimate::Priced;
-use crate::inspect::explain::{ExplainSentence, SectionTopic};
-use crate::messages;
+use crate::messages::{SectionTopic, state_phrase};
 use crate::terminal::number_format::{count_noun, format_dollars, group_digits};
 use crate::terminal::sanitize_line;
 use crate::terminal::time_format::format_duration;
@@ -38,23 +20,23 @@ pub(crate) fn section_heading(about: SectionTopic, state: RunState) -> &'static 
             RunState::WaitingOnHuman | RunState::WaitingOnProvider | RunState::Queued => {
                 "What it is waiting for"
             }
-            RunState::Running => "What it does now",
+            RunState::Running => "What it is doing",
             RunState::Completed | RunState::Failed | RunState::Cancelled | RunState::TimedOut => {
                 "Why it stopped"
             }
         },
         SectionTopic::Limits => "What was used",
-        SectionTopic::Calls => "Calls that were held back",
-        SectionTopic::Context => "The context",
+        SectionTopic::Calls => "Denied and delayed calls",
+        SectionTopic::Context => "Context",
         SectionTopic::Recoveries => "Retries and recoveries",
-        SectionTopic::Guards => "Guards and gates",
-        SectionTopic::Journal => "The journal",
+        SectionTopic::Guards => "Guards",
+        SectionTopic::Journal => "Journal",
     }
 }
 
 /// The title of the explanation, with the run and its state.
 pub(crate) fn run_title(run: &RunId, lane: &LaneId, state: RunState) -> String {
-    format!("run {run} of {lane} {}", messages::inspect::state_phrase(state))
+    format!("run {run} of {lane} {}", state_phrase(state))
 }
 
 /// The title for a run whose process is gone.
@@ -109,7 +91,7 @@ pub(crate) fn time_usage(active_ms: u64, settings: &Settings) -> String {
             )
         },
     );
-    format!("{} at work ({limits})", format_duration(active_ms))
+    format!("{} active ({limits})", format_duration(active_ms))
 }
 
 /// Tokens and cost against their budgets.
@@ -156,26 +138,29 @@ pub(crate) fn conversation_spending(spent: Spending, caps: SpendingCaps) -> Stri
 }
 
 /// What a person who takes over should know first, from the journal.
-pub(crate) fn journal_sentences(journal: &Journal) -> Vec<ExplainSentence> {
+pub(crate) fn journal_sentences(journal: &Journal) -> Vec<String> {
     let handoff = journal.handoff();
-    let line = |title: &str, text: Option<&str>| {
-        text.map(|text| ExplainSentence::without_proof(format!("{title}: {}", sanitize_line(text))))
-    };
-    let mut said: Vec<ExplainSentence> = [
-        line("objective", handoff.objective),
-        line("state", handoff.state),
-        line("next action", handoff.next_action),
+    let blockers = journal.open_entries(JournalList::Blockers).map(|text| ("blocker", Some(text)));
+    let questions = journal.open_entries(JournalList::OpenQuestions);
+    let questions = questions.map(|text| ("open question", Some(text)));
+    [
+        ("objective", handoff.objective),
+        ("state", handoff.state),
+        ("next action", handoff.next_action),
     ]
     .into_iter()
-    .flatten()
-    .collect();
-    said.extend(
-        journal.open_entries(JournalList::Blockers).filter_map(|text| line("blocker", Some(text))),
-    );
-    said.extend(
-        journal
-            .open_entries(JournalList::OpenQuestions)
-            .filter_map(|text| line("open question", Some(text))),
-    );
-    said
+    .chain(blockers)
+    .chain(questions)
+    .filter_map(|(title, text)| Some(format!("{title}: {}", sanitize_line(text?))))
+    .collect()
+}
+
+/// How many recoveries of the context a run used.
+pub(crate) fn recoveries_used(used: u32, most: u32) -> String {
+    format!("{used} of {most} context recoveries were used in this run.")
+}
+
+/// How many recoveries from truncated replies a run used.
+pub(crate) fn truncations_used(used: u32, most: u32) -> String {
+    format!("Truncated replies: {used} of {most} consecutive recoveries were used.")
 }

@@ -7,7 +7,7 @@ use windlass::core::log::record::Record;
 use windlass::core::projection::{TraceCall, TraceRow};
 
 use crate::inspect::history::ConversationHistory;
-use crate::messages::inspect::stop_phrase;
+use crate::messages::stop_reason;
 use crate::terminal::time_format::{format_clock, format_duration, format_offset};
 use crate::terminal::{sanitize_line, truncate};
 
@@ -89,7 +89,7 @@ pub(crate) fn closing_line(story: &ConversationHistory, run: &RunId) -> String {
                 && ended == run
             {
                 let (name, seq) = (cause.as_str(), entry.seq);
-                return format!("ended: {name}: {} [entry {seq}]", stop_phrase(*cause));
+                return format!("ended: {name}: {} [entry {seq}]", stop_reason(*cause));
             }
         }
     }

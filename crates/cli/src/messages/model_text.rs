@@ -1,0 +1,49 @@
+//! What the CLI tells the model: the system prompt, attachments, memory files.
+
+use std::path::Path;
+
+use windlass::tools::{MemoryFile, frame_memory_file};
+
+/// The prompt with which a run that stopped at a limit is resumed.
+pub(crate) const CONTINUE_PROMPT: &str = "Continue where you stopped.";
+
+/// The default system prompt.
+pub(crate) fn system_prompt(workspace: &Path) -> String {
+    format!(
+        "You are an agent that does work for its user with tools, in the folder {}. Look before you \
+         act, make small changes, and check what you changed by running it. When a call is denied, \
+         find another way or say what you would need. Keep the run journal when the work is long. \
+         When you are done, say briefly what you did and what is left.",
+        workspace.display()
+    )
+}
+
+/// The system prompt of a sub-agent: its own prompt, and its workspace.
+pub(crate) fn agent_system_prompt(prompt: &str, workspace: &Path) -> String {
+    format!("{prompt}\n\nYou work in the folder {}.", workspace.display())
+}
+
+/// An attached file, as the model sees it.
+pub(crate) fn attached_file(path: &str, text: &str) -> String {
+    format!("The file {path}, which the user mentions:\n{text}")
+}
+
+/// An attached folder, as the model sees it.
+pub(crate) fn attached_folder(path: &str, names: &str) -> String {
+    format!("The folder {path}, which the user mentions, holds:\n{names}")
+}
+
+/// The content of memory files, as the model sees it; empty without any.
+pub(crate) fn memory_context(files: &[MemoryFile]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let frames: Vec<String> =
+        files.iter().map(|file| frame_memory_file(&file.path, &file.text)).collect();
+    format!(
+        "These instructions were written down by the user and for this project. Follow them where \
+         they apply; they change no permission. Should an earlier message hold older ones, these take \
+         their place.\n{}",
+        frames.join("\n")
+    )
+}

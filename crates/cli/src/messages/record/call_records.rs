@@ -1,0 +1,230 @@
+//! Messages about tool calls: permission, results, retries, sub-agents.
+
+use windlass::core::call::call_state::{Call, CallState};
+use windlass::core::call::outcome::{OutcomeKind, ToolOutcome};
+use windlass::core::log::ids::{CallId, UnixMillis};
+use windlass::core::log::input::{HookDecision, Input};
+use windlass::core::log::record::Record;
+use windlass::core::permission::{PermissionDecision, PermissionRule};
+use windlass::core::run::active_run::Run;
+use windlass::core::run::conversation::Conversation;
+use windlass::core::run::question::{Question, QuestionKind};
+
+use super::{MAX_QUOTE_CHARS, MessageContext, RecordTexts, SectionTopic};
+use crate::messages::{error_message, first_line, within};
+use crate::terminal::time_format::format_timestamp;
+use crate::terminal::to_one_line;
+
+/// A hook changed the arguments of a call.
+pub(super) fn input_changed(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+) -> RecordTexts {
+    let name = || context.call_name(call);
+    say.timeline(|| format!("a hook changed the arguments: {}", name()))
+        .explain(SectionTopic::Calls, || format!("A hook changed the arguments of {}.", name()))
+}
+
+/// The permission decision about a call; only a denial says something.
+pub(super) fn permission_decided(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+    verdict: &PermissionDecision,
+) -> RecordTexts {
+    let reason = match verdict {
+        PermissionDecision::Deny { reason } => reason,
+        PermissionDecision::Allow { .. }
+        | PermissionDecision::Ask { .. }
+        | PermissionDecision::Classify {} => return say,
+    };
+    say.live(|| {
+        let name = context.call_name(call);
+        let advice = approval_advice(&name, reason);
+        format!("  ✗ {name}: denied, {reason}{advice}")
+    })
+    .explain(SectionTopic::Calls, || {
+        let (name, by) = (context.call_name(call), decider(&context.entry.input, reason));
+        format!("{name} was denied by {by}: {}.", to_one_line(reason, MAX_QUOTE_CHARS))
+    })
+}
+
+/// How to allow a call that was denied because no one could approve it.
+fn approval_advice(name: &str, reason: &str) -> String {
+    if !reason.ends_with("no one is available to approve it") {
+        return String::new();
+    }
+    let tool = name.split(' ').next().unwrap_or_default();
+    format!("; allow it with --allowedTools {tool}, or use --when-asked park")
+}
+
+/// What denied a call. Only the entry's input tells: hooks, classifiers and humans answer through
+/// one.
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other input leaves it to the rules")]
+fn decider(input: &Input, reason: &str) -> &'static str {
+    match input {
+        Input::HookResponded { decision: HookDecision::Deny { .. }, .. } => "a hook",
+        Input::CallClassified { .. } => "the classifier",
+        Input::CommandsReceived { .. } => "a person",
+        _ if reason.starts_with("the rule ") => "a deny rule",
+        _ if reason.starts_with("the mode is ") => "the permission mode",
+        _ => "the permissions",
+    }
+}
+
+/// A question about a call; its text is an item of the timeline.
+pub(super) fn question_asked(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    question: &Question,
+) -> RecordTexts {
+    let call = match question.kind {
+        QuestionKind::Approval { call } => call,
+        QuestionKind::Uncertain { .. }
+        | QuestionKind::ModelQuestion { .. }
+        | QuestionKind::Plan { .. }
+        | QuestionKind::Guidance { .. }
+        | QuestionKind::Budget { .. }
+        | QuestionKind::PromptChanged { .. } => return say,
+    };
+    say.explain(SectionTopic::Calls, || {
+        let (name, by) = (context.call_name(call), approval_source(context, call));
+        format!("{name} required approval (question {}): {by}.", question.id)
+    })
+}
+
+/// What required approval, from the permission decision in the same entry.
+fn approval_source(context: &MessageContext<'_>, call: CallId) -> String {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "one record has the decision")]
+    let verdict = |record: &Record| match record {
+        Record::PermissionDecided { call: judged, verdict: PermissionDecision::Ask { by } }
+            if *judged == call =>
+        {
+            Some(by.to_string())
+        }
+        _ => None,
+    };
+    match context.entry.records.iter().find_map(verdict).unwrap_or_default().as_str() {
+        "" | "default" => "no rule allows it".to_owned(),
+        "hook" => "a hook requires it".to_owned(),
+        "classifier" => "the classifier was unsure".to_owned(),
+        rule => format!("the rule {rule} requires it"),
+    }
+}
+
+/// A call failed and is retried.
+pub(super) fn retry_scheduled(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+    until: UnixMillis,
+) -> RecordTexts {
+    let name = || context.call_name(call);
+    say.live(|| format!("  ↻ {} failed temporarily; retrying", name()))
+        .timeline(|| format!("{} failed temporarily; it is retried", name()))
+        .explain(SectionTopic::Recoveries, || {
+            format!("{} failed temporarily and was retried at {}.", name(), format_timestamp(until))
+        })
+}
+
+/// A call returned. The result is an item of the timeline.
+pub(super) fn returned(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+) -> RecordTexts {
+    say.live(|| returned_line(&context.entry.input, context.entry.at, &context.call_name(call)))
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "one input carries the outcome")]
+fn returned_line(input: &Input, at: UnixMillis, name: &str) -> String {
+    let (outcome, ms) = match input {
+        Input::ToolReturned { outcome, started_at, .. } => (outcome, at.ms_since(*started_at)),
+        _ => return format!("  ✓ {name}"),
+    };
+    match outcome {
+        ToolOutcome::Done(_) | ToolOutcome::DoneWithDetail { .. } => {
+            format!("  ✓ {name} ({ms} ms)")
+        }
+        ToolOutcome::Failed(error) => {
+            format!("  ✗ {name} ({ms} ms): {}", first_line(&error.message))
+        }
+        ToolOutcome::TimedOut { after_ms } => format!("  ✗ {name}: timed out after {after_ms} ms"),
+        ToolOutcome::Interrupted { after_ms } => {
+            format!("  ✗ {name}: interrupted after {after_ms} ms")
+        }
+    }
+}
+
+/// The result of a call is final; a call that never ran says why.
+pub(super) fn finalized(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+) -> RecordTexts {
+    say.explain(SectionTopic::Calls, || unexecuted_reason(context, call))
+}
+
+/// Why a call has a result without a permission decision: it was invalid, or its run ended.
+fn unexecuted_reason(context: &MessageContext<'_>, id: CallId) -> Option<String> {
+    let call = find_call(context.after()?, id)?;
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a final result has one state")]
+    let shown = match &call.state {
+        CallState::Finished(shown) => shown,
+        _ => return None,
+    };
+    let why = to_one_line(&error_message(shown), MAX_QUOTE_CHARS);
+    match shown.kind {
+        OutcomeKind::Skipped => Some(format!("{} did not run: {why}.", context.call_name(id))),
+        OutcomeKind::Failed if call.attempts == 0 && call.facts.problem.is_some() => {
+            Some(format!("{} was invalid: {why}.", context.call_name(id)))
+        }
+        OutcomeKind::Failed
+        | OutcomeKind::Done
+        | OutcomeKind::Denied
+        | OutcomeKind::Interrupted
+        | OutcomeKind::TimedOut
+        | OutcomeKind::Answered => None,
+    }
+}
+
+fn find_call(now: &Conversation, id: CallId) -> Option<&Call> {
+    now.run.as_ref().and_then(Run::round)?.call(id)
+}
+
+/// A call whose process ended while it was running.
+pub(super) fn lost(say: RecordTexts, context: &MessageContext<'_>, call: CallId) -> RecordTexts {
+    let text = || {
+        let name = context.call_name(call);
+        format!("{name} was running when its process ended; its effects are unknown")
+    };
+    say.live(|| format!("  ? {}", text()))
+        .timeline(text)
+        .explain(SectionTopic::Calls, || format!("{}.", text()))
+}
+
+/// A call that ends the run.
+pub(super) fn fatal(say: RecordTexts, context: &MessageContext<'_>, call: CallId) -> RecordTexts {
+    say.timeline(|| format!("{} failed fatally and ends the run", context.call_name(call)))
+}
+
+/// Sub-agents were started for a call.
+pub(super) fn children_spawned(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+) -> RecordTexts {
+    let name = || context.call_name(call);
+    say.live(|| format!("  → {}: started sub-agent", name()))
+        .timeline(|| format!("sub-agents started for {}", name()))
+}
+
+/// A rule that a person granted with an answer.
+pub(super) fn rule_granted(say: RecordTexts, rule: &PermissionRule, folder: &str) -> RecordTexts {
+    let within = || within(folder);
+    say.timeline(|| format!("the rule {rule} is allowed in this conversation{}", within()))
+        .explain(SectionTopic::Guards, || {
+            format!("The rule {rule} is allowed for the rest of the conversation{}.", within())
+        })
+}

@@ -1,0 +1,157 @@
+//! Status lines and warnings: signals, queued prompts, workers, stores, output errors, hints.
+
+use std::path::Path;
+
+use windlass::StoreStatus;
+use windlass::core::log::ids::LaneId;
+
+use super::{first_line, shell_word};
+use crate::output::ModelUnreachable;
+use crate::terminal::time_format::format_duration;
+
+/// Message after the first Ctrl-C.
+pub(crate) const CANCELLING: &str =
+    "windlass: ending at the next safe point; press Ctrl-C again to interrupt running calls";
+
+/// Message after the second Ctrl-C.
+pub(crate) const ABORTING: &str = "windlass: interrupting running calls";
+
+/// Message: the prompt is queued behind an active run.
+pub(crate) const PROMPT_QUEUED: &str =
+    "windlass: another run is active in this conversation; this prompt begins when it has ended";
+
+/// Message: the run has ended and a queued prompt starts.
+pub(crate) const RUNNING_QUEUED_PROMPT: &str =
+    "windlass: another prompt was waiting; running it now";
+
+/// Message of a worker that was told to stop.
+pub(crate) const WORKER_STOPPING: &str = "windlass: shutting down, releasing running conversations";
+
+/// Message of a worker that starts.
+pub(crate) fn worker_started(store: &Path) -> String {
+    let place = redact_password(&store.display().to_string());
+    format!("windlass: worker started on {place}; stop with SIGTERM")
+}
+
+/// Message of a worker about its store.
+pub(crate) fn store_status(news: StoreStatus<'_>) -> String {
+    let again = "nothing is lost, and it is tried again until it answers";
+    match news {
+        StoreStatus::Slow => format!("windlass: the store does not answer; {again}"),
+        StoreStatus::Failing(error) => format!("windlass: {error}; {again}"),
+        StoreStatus::Recovered => "windlass: the store answers again".to_owned(),
+    }
+}
+
+/// The store location without the password of its address.
+pub(crate) fn redact_password(place: &str) -> String {
+    place.rsplit('@').next().unwrap_or(place).to_owned()
+}
+
+/// The mark below discarded text at a terminal.
+pub(crate) const TEXT_DISCARDED: &str = "  ✂ the text above was discarded";
+
+/// Message for a typed answer that is not one of the choices.
+pub(crate) const NOT_A_CHOICE: &str = "Please choose from the list, or type an answer.";
+
+/// Warning: the state folder is not writable.
+pub(crate) fn nothing_remembered(state: &Path) -> String {
+    warning(&format!(
+        "the folder {} cannot be written, so what tools remember (files that were read, the folder of \
+         commands) is lost when this process ends; set WINDLASS_HOME to another folder",
+        state.display()
+    ))
+}
+
+/// Note: the file of a store was accessible to others.
+pub(crate) fn made_private(path: &Path, before: u32, after: u32) -> String {
+    warning(&format!(
+        "others could use the store {} (mode {before:04o}); it is private now (mode {after:04o})",
+        path.display()
+    ))
+}
+
+/// A warning, which stops nothing.
+pub(crate) fn warning(what: &str) -> String {
+    format!("windlass: {what}")
+}
+
+/// A hook's message to the user.
+pub(crate) fn hook_message(text: &str) -> String {
+    format!("  ! {text}")
+}
+
+/// Message: nothing arrived through a pipe beside a prompt.
+pub(crate) const STDIN_TIMED_OUT: &str =
+    "windlass: nothing came through standard input in 3 s; the prompt goes without it";
+
+/// Hint below a list with interrupted runs.
+pub(crate) const INTERRUPTED_RUNS_HINT: &str =
+    "interrupted: no process works on it; continue with `windlass resume ID`";
+
+/// Hint below a list with runs that a running worker will take.
+pub(crate) const RUNS_WILL_BE_TAKEN: &str =
+    "interrupted: a worker that is running continues it within seconds";
+
+/// Hint below a list with runs that wait for an answer.
+pub(crate) const ANSWERS_NEEDED_HINT: &str =
+    "needs answer: `windlass explain ID` shows the question and how to answer it";
+
+/// The output of `windlass` without arguments.
+pub(crate) const WELCOME: &str = "\
+windlass: an agent runtime that survives crashes, and says why it stopped
+
+  windlass demo               watch it work, crash and recover; needs no key
+  windlass doctor             check what is set up and what is missing
+  windlass -p \"PROMPT\"        run a prompt in this folder; --model NAME chooses
+                              the model: sonnet, openai:gpt-5, ollama:qwen3, …
+  windlass -p \"…\" --continue  continue the newest conversation of this folder
+  windlass runs               list runs; `windlass explain ID` says why it ended
+  windlass --help             list everything else
+";
+
+/// Fields of a custom command that are ignored in an untrusted folder.
+pub(crate) fn untrusted_command_fields(name: &str, ignored: &[&str]) -> String {
+    let count = if ignored.len() == 1 { "counts" } else { "count" };
+    format!(
+        "windlass: {} of /{name} {count} only in a folder that you trust; trust it with `windlass \
+         trust`",
+        ignored.join(" and ")
+    )
+}
+
+/// Note: a mentioned file is not attached.
+pub(crate) fn not_attached(path: &str, why: &str) -> String {
+    format!("windlass: @{path} is not attached: {why}")
+}
+
+/// Error: the output of a run cannot be written; the run can be resumed.
+pub(crate) fn output_failed(error: &std::io::Error, lane: &LaneId) -> String {
+    let word = shell_word(lane);
+    format!(
+        "windlass: the output cannot be written ({error}); continue with `windlass resume {word}`"
+    )
+}
+
+/// Error: the output of a command cannot be written.
+pub(crate) fn output_error(error: &std::io::Error) -> String {
+    format!("windlass: the output cannot be written ({error})")
+}
+
+/// Error: the answer cannot be written.
+pub(crate) fn answer_output_failed(error: &std::io::Error, lane: &LaneId) -> String {
+    let word = shell_word(lane);
+    format!("windlass: the output cannot be written ({error}); read it with `windlass show {word}`")
+}
+
+/// The model stayed unreachable until the wait limit.
+pub(crate) fn model_unreachable(lost: &ModelUnreachable, lane: &LaneId) -> String {
+    let word = shell_word(lane);
+    format!(
+        "the model is unreachable: {}; the run is saved, continue with `windlass resume {word}` \
+         (--set {}=… waits longer than {})",
+        first_line(&lost.why),
+        lost.limit,
+        format_duration(lost.limit_ms),
+    )
+}
