@@ -35,10 +35,10 @@ pub(crate) struct CliArgs {
 /// Runs one prompt and prints what comes of it.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PrintArgs {
-    /// Run the prompt and print the answer
+    /// Run a prompt and print the answer
     #[arg(short = 'p', long = "print")]
     pub(crate) print: bool,
-    /// Give the prompt; `-` or nothing reads it from standard input
+    /// Run this prompt; `-` reads it from standard input [default: read standard input]
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Option<String>,
     /// Continue the newest conversation of this folder
@@ -78,13 +78,13 @@ pub(crate) struct AgentArgs {
     pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// Milliseconds between two heartbeats
+    /// Send a heartbeat every N milliseconds
     #[arg(long, hide = true, default_value_t = 3_000)]
     pub(crate) beat_ms: u64,
-    /// Milliseconds of silence after which another process may go on
+    /// Let another process take over after N milliseconds without a heartbeat
     #[arg(long, hide = true, default_value_t = 10_000)]
     pub(crate) lease_ms: u64,
-    /// Tools that this process executes at once, in all of its conversations together, 1 to 1024
+    /// Run at most N tools at once in this process, in all of its conversations together (1 to 1024)
     #[arg(long, value_name = "N", hide_short_help = true, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub(crate) tools_at_once: u16,
 }
@@ -121,40 +121,40 @@ impl AgentArgs {
 #[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// Use this model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml
+    /// Use this model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml [default: $ANTHROPIC_MODEL, else `model` of the settings, the profile or config.toml, else chosen by the keys that are set]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Use this model when the first one stays overloaded
+    /// Use this model when the first one stays overloaded [default: `fallback_model` of config.toml]
     #[arg(long, value_name = "NAME")]
     pub(crate) fallback_model: Option<String>,
-    /// Use the offline model, which answers from this script
+    /// Use the scripted model, which answers from this file without a key or a network
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     pub(crate) script: Option<PathBuf>,
-    /// Set the context window of the model, where the table of models is wrong
+    /// Override the context window of the model [default: from `windlass models`]
     #[arg(long, value_name = "N")]
     pub(crate) window_tokens: Option<u64>,
-    /// Set how much effort the model puts into its answer
+    /// Set how much effort the model puts into its answer [default: from config.toml, else the provider's]
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) effort: Option<EffortArg>,
-    /// Limit the output tokens of one reply; a reply that is cut is requested again with more
+    /// Limit the output tokens of one reply; a truncated reply is requested again with a higher limit [default: 16384 for models that think, else 8192]
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
-    /// Set the sampling temperature, from 0 to 2
+    /// Set the sampling temperature, from 0 to 2 [default: from config.toml, else the provider's]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) temperature: Option<f64>,
-    /// End the output at this text, with \n for a new line; replaces the default list; may be given several times, empty for none
+    /// End the output at this text, with \n for a new line; replaces the configured list; may be given several times, empty for none [default: `stop_sequences` of config.toml]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) stop_sequence: Vec<String>,
-    /// Set how long the provider keeps the prompt in its cache
+    /// Set how long the provider keeps the prompt in its cache [default: from config.toml, else 5m]
     #[arg(long, value_name = "TIME", value_enum)]
     pub(crate) cache_lifetime: Option<CacheLifetimeArg>,
-    /// Limit the tokens for thinking; 0 switches thinking off
+    /// Limit the tokens for thinking; 0 switches thinking off [default: from config.toml, else the provider's]
     #[arg(long, value_name = "N")]
     pub(crate) max_thinking_tokens: Option<u64>,
-    /// Tell the model how many tokens it has for the whole task
+    /// Tell the model how many tokens it has for the whole task [default: nothing]
     #[arg(long, value_name = "N")]
     pub(crate) task_budget: Option<u64>,
-    /// Request beta features, separated by commas
+    /// Request beta features of the provider, separated by commas [default: none]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) betas: Vec<String>,
 }
@@ -163,7 +163,7 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Permissions")]
 pub(crate) struct PermissionArgs {
-    /// Allow without asking: `Read`, `Bash(npm test:*)`, `Edit(src/**)`
+    /// Allow calls that these rules cover: `Read`, `Bash(npm test:*)`, `Edit(src/**)`
     #[arg(
         long = "allowedTools",
         alias = "allowed-tools",
@@ -171,7 +171,7 @@ pub(crate) struct PermissionArgs {
         value_name = "RULES"
     )]
     pub(crate) allow: Vec<String>,
-    /// Never allow what these rules cover
+    /// Deny calls that these rules cover; a deny rule overrides an allow rule
     #[arg(
         long = "disallowedTools",
         alias = "disallowed-tools",
@@ -179,16 +179,16 @@ pub(crate) struct PermissionArgs {
         value_name = "RULES"
     )]
     pub(crate) deny: Vec<String>,
-    /// Choose what happens to calls that no rule covers
+    /// Choose what happens to calls that no rule covers [default: from the settings, else `default`]
     #[arg(long, value_name = "MODE", value_parser = permission_mode_values())]
     pub(crate) permission_mode: Option<String>,
-    /// Same as --permission-mode bypassPermissions
+    /// Allow everything that no rule denies; same as --permission-mode bypassPermissions
     #[arg(long)]
     pub(crate) dangerously_skip_permissions: bool,
-    /// Choose what to do when a call needs approval
+    /// Choose what to do when a call needs approval [default: prompt at a terminal, else deny]
     #[arg(long, value_name = "WHO", value_enum)]
     pub(crate) when_asked: Option<WhenAsked>,
-    /// Offer only these tools, separated by commas; `default` for all, empty for none
+    /// Offer only these tools, separated by commas; `default` for all, empty for none [default: all]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
     /// Let tools work in this folder; with a name, workers that give the same name serve it too
@@ -197,10 +197,10 @@ pub(crate) struct PermissionArgs {
     /// Let tools work in this folder too; may be given several times
     #[arg(long = "add-dir", value_name = "DIR")]
     pub(crate) add_dir: Vec<PathBuf>,
-    /// Add settings, as JSON or a file, over those of the folder
+    /// Add settings (JSON or a file) that override those of the folder
     #[arg(long, value_name = "JSON|FILE")]
     pub(crate) settings: Option<String>,
-    /// Read only these settings files: user, project, local; empty for none
+    /// Read only these settings files: user, project, local; empty for none [default: user,project,local]
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
     /// Treat unknown names in settings as errors rather than warnings
@@ -218,7 +218,7 @@ fn permission_mode_values() -> clap::builder::PossibleValuesParser {
         ("dontAsk", "Deny what no rule allows, without asking"),
         ("auto", "Let a classifier model decide"),
         ("bypassPermissions", "Allow everything that no rule denies"),
-        ("manual", "The same as default"),
+        ("manual", "Ask like default"),
     ];
     modes.map(|(name, help)| clap::builder::PossibleValue::new(name).help(help)).into()
 }
@@ -248,13 +248,13 @@ impl PermissionArgs {
 #[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Prompting")]
 pub(crate) struct PromptArgs {
-    /// Replace the system prompt
+    /// Replace the system prompt [default: a built-in one]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) system_prompt: Option<String>,
-    /// Append to the system prompt
+    /// Append this text to the system prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) append_system_prompt: Option<String>,
-    /// Require an answer that fits this JSON schema
+    /// Require an answer that matches this JSON schema
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) json_schema: Option<String>,
 }
@@ -267,25 +267,25 @@ pub(crate) struct LimitArgs {
     /// of work and is ended after 20 (`times` of a profile in config.toml)
     #[arg(long, value_name = "N", value_parser = parse_positive)]
     pub(crate) max_turns: Option<u32>,
-    /// Limit the cost of one run, in dollars
+    /// Limit the cost of one run, in dollars [default: no limit]
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
     pub(crate) max_budget_usd: Option<f64>,
-    /// Limit the tokens of one run
+    /// Limit the tokens of one run [default: no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     pub(crate) max_budget_tokens: Option<u64>,
-    /// Limit the cost of one model call, in dollars
+    /// Limit the cost of one model call, in dollars [default: no limit]
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
     pub(crate) max_call_budget_usd: Option<f64>,
-    /// Limit the tokens of one model call
+    /// Limit the tokens of one model call [default: no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     pub(crate) max_call_budget_tokens: Option<u64>,
-    /// Limit the cost of all runs of the conversation together, in dollars
+    /// Limit the cost of all runs of the conversation together, in dollars [default: no limit]
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
     pub(crate) max_conversation_budget_usd: Option<f64>,
-    /// Limit the tokens of all runs of the conversation together
+    /// Limit the tokens of all runs of the conversation together [default: no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     pub(crate) max_conversation_budget_tokens: Option<u64>,
-    /// Use this profile: `default`, `builder`, `router`, or one of config.toml
+    /// Use this profile: `default`, `builder`, `router`, or one of config.toml [default: default]
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     /// Set one limit, such as `tool_rounds=20`, `parallel_calls=2`, `early_calls=0` (no tool runs before
@@ -301,17 +301,17 @@ pub(crate) struct OutputArgs {
     /// Choose how the result is printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
-    /// Same as --output-format json
+    /// Print one JSON object at the end; same as --output-format json
     #[arg(long, conflicts_with = "output_format")]
     pub(crate) json: bool,
-    /// Print more; required for --output-format stream-json
+    /// Print thinking and diffs too; required for --output-format stream-json
     #[arg(long)]
     pub(crate) verbose: bool,
     /// Stream pieces of replies too (with stream-json)
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
     /// Write the program's own log to standard error: error, warn, info, debug, trace or off, or
-    /// targets such as windlass=debug (default: $RUST_LOG)
+    /// targets such as windlass=debug [default: $RUST_LOG, else off]
     #[arg(long, value_name = "LEVEL", value_parser = logging::parse_filter)]
     pub(crate) log: Option<Targets>,
     /// Choose how the log is written
@@ -335,7 +335,7 @@ impl OutputArgs {
 #[derive(Debug, Clone, ClapArgs)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
-    /// Use this SQLite file or postgres:// address [default: $WINDLASS_STORE, else in $WINDLASS_HOME or the XDG state folder]
+    /// Use this SQLite file or postgres:// address [default: $WINDLASS_STORE, else `store` of config.toml, else windlass.db in the state folder]
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) store: Option<PathBuf>,
 }
@@ -369,10 +369,10 @@ pub(crate) enum Command {
     Replay(inspect_args::InspectArgs),
     /// Continue a run that was interrupted or stopped at a limit
     Resume {
-        /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
-        /// folder if not given
+        /// Select a run or a conversation, by a unique beginning or end of its id [default: the newest
+        /// run of this folder]
         conversation: Option<String>,
-        /// Queue it for a worker, and do not wait
+        /// Queue the run for a worker, and do not wait
         #[arg(long)]
         detach: bool,
         #[command(flatten)]
@@ -380,14 +380,14 @@ pub(crate) enum Command {
     },
     /// Answer a question that a run waits for, and continue the run
     Answer {
-        /// A run or a conversation, by a unique beginning or end of its id
+        /// Select a run or a conversation, by a unique beginning or end of its id
         conversation: String,
-        /// Number of the question
+        /// Answer the question with this number
         question: u32,
-        /// The answer
+        /// Give this answer
         #[arg(value_enum)]
         answer: AnswerArg,
-        /// Text that goes with it: a reason, a result, an answer
+        /// Add this text to the answer: a reason, a result, an answer
         text: Option<String>,
         /// Send the answer only, and leave the rest to a worker
         #[arg(long)]
@@ -399,8 +399,8 @@ pub(crate) enum Command {
     Approve(Box<inspect_args::ApproveArgs>),
     /// Cancel a run at the next safe point
     Cancel {
-        /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
-        /// folder if not given
+        /// Select a run or a conversation, by a unique beginning or end of its id [default: the newest
+        /// run of this folder]
         conversation: Option<String>,
         /// Send the request only, and leave the rest to a worker
         #[arg(long)]
@@ -414,7 +414,7 @@ pub(crate) enum Command {
     Compact(inspect_args::CompactArgs),
     /// Trust a folder, so that its settings may run commands and allow calls until they change
     Trust {
-        /// Folder to trust
+        /// Trust this folder
         #[arg(default_value = ".")]
         folder: PathBuf,
         /// Stop trusting the folder
@@ -425,7 +425,7 @@ pub(crate) enum Command {
     Worker(Box<WorkerArgs>),
     /// Delete a conversation and everything stored for it
     Delete {
-        /// A run or a conversation, by a unique beginning or end of its id
+        /// Select a run or a conversation, by a unique beginning or end of its id
         conversation: String,
         #[command(flatten)]
         store: StoreArgs,
@@ -433,7 +433,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Serve the offline model over HTTP with the APIs of Anthropic and OpenAI
+    /// Serve the scripted model over HTTP with the APIs of Anthropic and OpenAI
     Scripted(ScriptedArgs),
     /// Print completions for a shell
     Completions(inspect_args::CompletionsArgs),
@@ -444,7 +444,7 @@ pub(crate) enum Command {
 /// What stays of the demo.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DemoArgs {
-    /// Keep the project and its store to look at them afterwards
+    /// Keep the project and its store afterwards
     #[arg(long)]
     pub(crate) keep: bool,
 }
@@ -454,10 +454,10 @@ pub(crate) struct DemoArgs {
 pub(crate) struct WorkerArgs {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
-    /// Wait N seconds after SIGTERM for tool calls in progress to finish, 0 to 3600
+    /// Wait N seconds after SIGTERM for running tool calls to finish (0 to 3600)
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=3_600))]
     pub(crate) grace_seconds: u64,
-    /// Choose whether interrupted runs are resumed without being asked [default: as the profile of each run says]
+    /// Choose whether interrupted runs are resumed automatically [default: from the profile of each run]
     #[arg(long, value_name = "POLICY", value_enum)]
     pub(crate) resume: Option<ResumePolicyArg>,
 }
@@ -468,7 +468,7 @@ pub(crate) struct ScriptedArgs {
     /// Answer from this script
     #[arg(long, value_name = "FILE")]
     pub(crate) script: PathBuf,
-    /// Listen on this port; 0 takes any free one
+    /// Listen on this port; 0 takes any free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
     /// Listen on this loopback address

@@ -41,7 +41,7 @@ use send_command::AfterSend;
 
 pub(crate) fn run(args: CliArgs) -> anyhow::Result<ExitCode> {
     let runtime = runtime_builder(args.command.as_ref()).enable_all().build();
-    runtime.context("the async runtime did not start")?.block_on(dispatch(args))
+    runtime.context("could not start the async runtime")?.block_on(dispatch(args))
 }
 
 /// Builds the tokio runtime. A conversation is driven on one thread: moving it between threads

@@ -18,6 +18,27 @@ const INTERRUPTED_CODE: u8 = 130;
 const TERMINATED_CODE: u8 = 143;
 const HUNG_UP_CODE: u8 = 129;
 
+/// What each exit code means, for the manual page.
+pub(crate) const EXIT_STATUS: [(u8, &str); 7] = [
+    (0, "There is a result."),
+    (
+        1,
+        "There is no result: the run failed, was cancelled or reached a limit, or an error occurred.",
+    ),
+    (
+        USAGE_ERROR_CODE,
+        "Nothing was started: the command line, the prompt, a settings file or a variable is \
+         invalid, or no model was chosen.",
+    ),
+    (
+        NEEDS_ANSWER_CODE,
+        "The run waits for an answer; see `windlass explain` and `windlass answer`.",
+    ),
+    (HUNG_UP_CODE, "The terminal went away (SIGHUP); the run can be resumed."),
+    (INTERRUPTED_CODE, "Interrupted by Ctrl-C (SIGINT)."),
+    (TERMINATED_CODE, "Terminated by SIGTERM; the run can be resumed."),
+];
+
 /// How a command ended, as its exit code reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExitReason {

@@ -5,9 +5,11 @@ pub(crate) mod action;
 mod answer_choices;
 mod call;
 mod call_text;
+mod core_codes;
 mod error;
 pub(crate) mod local_command;
 pub(crate) mod lookup;
+mod manual;
 mod model;
 mod model_question;
 mod model_text;
@@ -32,10 +34,12 @@ pub(crate) use call_text::{
     blocks_text, call_line, call_text, call_without_result, error_message, first_line,
     format_tool_use, result_text, running_calls, sub_agent_finished,
 };
+pub(crate) use core_codes::{abandon_cause, accepted_answers, answer_words, command_rejection};
 pub(crate) use error::{
     NO_MATCHING_RUNS, NO_RUNS, command_after_options, not_behind, not_detached, similar_command,
     store_missing, unknown_agent_model, unknown_command, unknown_store_scheme,
 };
+pub(crate) use manual::{manual_sections, see_also_section};
 pub(crate) use model::{
     NO_MODEL_CHOSEN, NO_TOKEN_COUNTER, blank_stop_sequence, control_without_effect,
     end_marker_instruction, invalid_escape, invalid_output_limit,
@@ -59,7 +63,8 @@ pub(crate) use record::{
 pub(crate) use shell_word::{option_word, shell_word};
 pub(crate) use state::{
     ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, calls_running, model_call_running, open_question,
-    review_running, state_phrase, stop_requested, waiting_for_retry, waiting_in_queue,
+    phase_phrase, review_running, state_phrase, stop_requested, waiting_for_retry,
+    waiting_in_queue,
 };
 pub(crate) use status::{
     ABORTING, ANSWERS_NEEDED_HINT, CANCELLING, INTERRUPTED_RUNS_HINT, NOT_A_CHOICE, PROMPT_QUEUED,

@@ -394,7 +394,7 @@ pub(crate) fn ask_about_trust(
     let asks =
         when_asked == WhenAsked::Prompt && !folder.is_declined && folder.grants.too_much.is_none();
     if asks && folder.has_ignored_grants() {
-        let decision = output::ask_trust(folder).context("the terminal cannot be used")?;
+        let decision = output::ask_trust(folder).context("cannot use the terminal")?;
         decision.map(|decision| folder.record_decision(decision)).transpose()?;
     }
     Ok(())

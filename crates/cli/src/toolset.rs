@@ -116,7 +116,7 @@ pub(crate) fn build_workplace(
         ToolContext::with_zones(zones).with_clock(Arc::clone(clock)).with_variables(variables);
     Ok(match paths::state_folder() {
         Ok(state) if paths::can_be_written(&state) => {
-            workplace.with_state_folder(state.join("desks"))
+            workplace.with_state_folder(paths::tool_state_folder(&state))
         }
         // Otherwise tools keep their state in this process only: without any, no file could be
         // edited.
@@ -136,7 +136,7 @@ fn select_tools(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
             Some(name) => names.push(name),
             None => {
                 let known = all().collect::<Vec<_>>().join(", ");
-                bail!("there is no tool {typed}; there are {known}");
+                bail!("unknown tool {typed}; available: {known}");
             }
         }
     }

@@ -7,10 +7,10 @@ use crate::args::{AgentArgs, StoreArgs};
 /// Which answers of providers are printed.
 #[derive(Debug, Args)]
 pub(crate) struct RawArgs {
-    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
-    /// folder if not given
+    /// Select a run or a conversation, by a unique beginning or end of its id [default: the newest
+    /// run of this folder]
     pub(crate) id: Option<String>,
-    /// Print this iteration only
+    /// Print this iteration only [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) iter: Option<u32>,
     #[command(flatten)]
@@ -31,8 +31,8 @@ pub(crate) struct ModelsArgs {
 /// Something to look at.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
-    /// folder if not given
+    /// Select a run or a conversation, by a unique beginning or end of its id [default: the newest
+    /// run of this folder]
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
@@ -59,10 +59,10 @@ pub(crate) struct RunsArgs {
     /// List only runs of this folder
     #[arg(long)]
     pub(crate) here: bool,
-    /// List only runs of this agent
+    /// List only runs of this agent [default: all agents]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// List only runs that changed in this time: `30min`, `2h`, `3d`, `1w`
+    /// List only runs that changed in this time: `30min`, `2h`, `3d`, `1w` [default: any time]
     #[arg(long, value_name = "TIME", value_parser = crate::terminal::age::parse_duration_ms)]
     pub(crate) since: Option<u64>,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub(crate) struct RunsArgs {
 /// What to show of the events.
 #[derive(Debug, Args)]
 pub(crate) struct LogsArgs {
-    /// A run or a conversation; the newest conversations if not given
+    /// Select a run or a conversation [default: the newest conversations]
     pub(crate) id: Option<String>,
     /// Print new events as they happen
     #[arg(long, short)]
@@ -93,7 +93,7 @@ pub(crate) struct LogsArgs {
 /// Which runs are counted.
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
-    /// Count only runs that ended in the last N days
+    /// Count only runs that ended in the last N days [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) days: Option<u32>,
     #[command(flatten)]
@@ -116,8 +116,8 @@ pub(crate) struct DoctorArgs {
 /// Where a fork begins.
 #[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
-    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
-    /// folder if not given
+    /// Select a run or a conversation, by a unique beginning or end of its id [default: the newest
+    /// run of this folder]
     pub(crate) id: Option<String>,
     /// Share the history up to this entry [default: the newest]
     #[arg(long, value_name = "ENTRY")]
@@ -132,12 +132,12 @@ pub(crate) struct ForkArgs {
 /// What is approved.
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
-    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
-    /// folder if not given
+    /// Select a run or a conversation, by a unique beginning or end of its id [default: the newest
+    /// run of this folder]
     pub(crate) id: Option<String>,
-    /// Number of the question; not needed if only one waits for approval
+    /// Approve the question with this number [default: the only one that waits]
     pub(crate) question: Option<u32>,
-    /// Keep the rule that the question suggests for the rest of the conversation
+    /// Also allow the rule that the question suggests, for the rest of the conversation
     #[arg(long)]
     pub(crate) rule: bool,
     /// Send the answer only, and leave the rest to a worker
@@ -150,12 +150,12 @@ pub(crate) struct ApproveArgs {
 /// What is made smaller.
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
-    /// A run or a conversation, by a unique beginning or end of its id; the newest run of this
-    /// folder if not given
+    /// Select a run or a conversation, by a unique beginning or end of its id [default: the newest
+    /// run of this folder]
     pub(crate) id: Option<String>,
-    /// What the summary must keep
+    /// Tell the summary what to keep
     pub(crate) keep: Option<String>,
-    /// Print what would happen, and do nothing
+    /// Print what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -168,7 +168,7 @@ pub(crate) struct CompactArgs {
 /// For whom completions are written.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// Shell to complete for
+    /// Print completions for this shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
@@ -176,6 +176,6 @@ pub(crate) struct CompletionsArgs {
 /// Which page is written.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Command to print the page of; all of them if not given
+    /// Print the page of this command [default: the page of windlass]
     pub(crate) command: Option<String>,
 }

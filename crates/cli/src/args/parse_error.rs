@@ -94,7 +94,7 @@ fn one_sentence(said: &str, typed: &[OsString]) -> String {
     let is_split_prompt = said.contains("cannot be used with '[PROMPT]'")
         || (said.contains("the subcommand '") && said.contains("[PROMPT]"));
     if is_split_prompt {
-        return "quote a prompt of several words: `windlass -p \"…\"`".to_owned();
+        return "quote a prompt that has several words: `windlass -p \"…\"`".to_owned();
     }
     let problem: Vec<&str> =
         said.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();

@@ -38,9 +38,12 @@ fn every_mistake_is_one_sentence_that_says_where_to_look() {
             "the following required arguments were not provided: <QUESTION> <ANSWER>; see \
              `windlass answer --help`",
         ),
-        (&["-p", "fix", "y"], "quote a prompt of several words: `windlass -p \"…\"`"),
-        (&["-p", "fix", "it", "--json"], "quote a prompt of several words: `windlass -p \"…\"`"),
-        (&["fix", "the", "bug"], "quote a prompt of several words: `windlass -p \"…\"`"),
+        (&["-p", "fix", "y"], "quote a prompt that has several words: `windlass -p \"…\"`"),
+        (
+            &["-p", "fix", "it", "--json"],
+            "quote a prompt that has several words: `windlass -p \"…\"`",
+        ),
+        (&["fix", "the", "bug"], "quote a prompt that has several words: `windlass -p \"…\"`"),
     ] {
         assert_eq!(said(typed), expected, "{typed:?}");
     }

@@ -44,8 +44,8 @@ impl CommandLine {
         let is_print = args.command.is_none() && args.print.print && args.print.prompt.is_none();
         match &self.ambiguous_option {
             Some(word) if is_print => Err(format!(
-                "`{}` stands behind -p and there is no other prompt; if it is the prompt, write \
-                 `windlass -p -- TEXT`, and if it is an option, write it before -p",
+                "`{}` after -p is ambiguous; if it is the prompt, write `windlass -p -- TEXT`; if it is \
+                 an option, put it before -p",
                 word.split('=').next().unwrap_or(word),
             )),
             Some(_) | None => Ok(()),

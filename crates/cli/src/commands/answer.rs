@@ -90,6 +90,6 @@ pub(crate) fn parse_answer(word: AnswerArg, text: Option<String>) -> anyhow::Res
             HumanAnswer::MarkDone { text: words.unwrap_or_else(|| Arc::from("done")) }
         }
         (AnswerArg::Text, Some(text)) => HumanAnswer::Text { text },
-        (AnswerArg::Text, None) => bail!("`text` needs the words of the answer after it"),
+        (AnswerArg::Text, None) => bail!("`text` requires the answer as its next argument"),
     })
 }

@@ -24,7 +24,7 @@ pub(crate) async fn run(id: &str, place: &StoreArgs, json: bool) -> anyhow::Resu
     let store = setup::open_existing_store(place).await?;
     let lane = id_lookup::find_target(store.as_ref(), Some(id), Path::new(".")).await?.lane;
     let removed = store.remove_lane(lane.clone()).await?;
-    let folder = paths::state_folder()?.join("desks");
+    let folder = paths::tool_state_folder(&paths::state_folder()?);
     for lane in &removed.lanes {
         remove_tool_state(&folder, lane)?;
     }

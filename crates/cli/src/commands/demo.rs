@@ -20,7 +20,7 @@ pub(crate) async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
         print_line(&format!("The store:   {}", project.store_path().display()));
     } else {
         project.remove()?;
-        print_line("\nThe project is removed again; `windlass demo --keep` keeps it to look at.");
+        print_line("\nThe project was removed; `windlass demo --keep` keeps it.");
     }
     played
 }
@@ -30,25 +30,25 @@ async fn run_steps(project: &demo_project::DemoProject) -> anyhow::Result<ExitCo
     let title = |text: &str| print_line(&format!("\n{}", colours.paint(Color::Bold, text)));
     print_line(&format!("A project with a bug, in {}", project.work_folder().display()));
 
-    title("1. An agent is told to mend it and to deploy it");
+    title("1. An agent is asked to fix it and to deploy it");
     let mut first = project.start()?;
     first.wait_until_deployed().await?;
     first.kill().await?;
 
     title("2. In the middle of the deployment its process is killed with SIGKILL");
-    print_line("   the process is gone; whether the deployment is through, nobody can know");
+    print_line("   the process is gone; it is unknown whether the deployment finished");
 
-    title("3. It starts again: what was done is not done twice, what is unknown is asked");
+    title("3. It resumes: finished calls are not repeated, the unknown one is asked about");
     project.resume().await?;
 
-    title("4. A human looks, sees that it was deployed, and says so");
+    title("4. A person checks, finds one deployment, and answers");
     print_line(&format!("   $ cat deployments.log\n   {}", project.read_deployments()?.trim()));
     project.answer().await?;
 
     title("5. Why did it do what it did?");
     project.explain().await?;
 
-    title("6. Did all of that really happen?");
+    title("6. Checks against the log and the files");
     let verdict = demo_checks::check_demo(project).await?;
     for (what, holds) in &verdict {
         let (mark, style) = if *holds { ("✓", Color::Green) } else { ("✗", Color::Red) };

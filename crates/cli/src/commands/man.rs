@@ -1,4 +1,5 @@
-//! `windlass man`: prints the manual page, generated from the flags.
+//! `windlass man`: prints the manual page, generated from the flags, with sections that the flags do
+//! not give.
 
 use std::process::ExitCode;
 
@@ -12,12 +13,13 @@ use crate::{messages, terminal};
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
     let mut whole = CliArgs::command();
     whole.build();
-    let page = match &args.command {
-        None => whole,
-        Some(name) => find_command(&whole, name)?,
+    let (page, rest) = match &args.command {
+        None => (whole, messages::manual_sections()),
+        Some(name) => (find_command(&whole, name)?, messages::see_also_section().to_owned()),
     };
     let mut written = Vec::new();
     clap_mangen::Man::new(page).render(&mut written)?;
+    written.extend_from_slice(rest.as_bytes());
     terminal::print_bytes(&written);
     Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,7 @@ pub(super) async fn find_conversation_to_continue(
     match (fresh, newest) {
         (Some(fresh), _) => Ok(fresh.conversation),
         (None, Some(run)) => Ok(run.lane),
-        (None, None) => bail!("there is no conversation to continue in {}", workspace.display()),
+        (None, None) => bail!("no conversation to continue in {}", workspace.display()),
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn record_cleared_conversation(
     let text = serde_json::to_vec(&fresh)?;
     std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(&file, text))
-        .with_context(|| format!("{} cannot be written; make it writable", file.display()))
+        .with_context(|| format!("cannot write {}; make it writable", file.display()))
 }
 
 /// Path of the file that records it: one for each store and folder.

@@ -115,12 +115,12 @@ fn expand_custom_command(
     args: &mut AgentArgs,
 ) -> anyhow::Result<String> {
     let page = custom.read_page().map_err(|why| {
-        anyhow::anyhow!("/{} cannot be used: {}: {why}", custom.name, custom.path().display())
+        anyhow::anyhow!("cannot use /{}: {}: {why}", custom.name, custom.path().display())
     })?;
     for warning in &page.warnings {
         let told = format!("{} {warning}", custom.path().display());
         if args.permissions.strict_settings {
-            bail!("/{} cannot be used (--strict-settings): {told}", custom.name);
+            bail!("cannot use /{} (--strict-settings): {told}", custom.name);
         }
         terminal::print_note(&messages::warning(&told));
     }
@@ -146,7 +146,7 @@ fn validate_args(print: &PrintArgs) -> anyhow::Result<()> {
         bail!("--output-format stream-json needs --verbose");
     }
     if print.fork_session && print.resume.is_none() && !print.continue_newest {
-        bail!("--fork-session copies a conversation; name it with --resume ID or --continue");
+        bail!("--fork-session needs a conversation; name it with --resume ID or --continue");
     }
     if print.conversation.as_deref().is_some_and(|name| name.trim().is_empty()) {
         bail!(
@@ -156,7 +156,9 @@ fn validate_args(print: &PrintArgs) -> anyhow::Result<()> {
     if let Some(name) = &print.conversation
         && name.contains('/')
     {
-        bail!("the conversation name {name} has a /, which names of sub-agents have; use another")
+        bail!(
+            "the conversation name `{name}` contains `/`, which is reserved for sub-agents; use another"
+        )
     }
     if let Some(name) = &print.conversation
         && (name.trim().is_empty() || name.starts_with('-'))

@@ -29,13 +29,13 @@ fn parse_host(text: &str) -> anyhow::Result<IpAddr> {
     match text {
         "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
         address => address.parse().with_context(|| {
-            format!("`{address}` is no address; give --host 127.0.0.1 or --host ::1")
+            format!("`{address}` is not an IP address; give --host 127.0.0.1 or --host ::1")
         }),
     }
 }
 
 fn listen_for(kind: SignalKind) -> anyhow::Result<Signal> {
-    signal(kind).context("signals cannot be received")
+    signal(kind).context("cannot install signal handlers")
 }
 
 async fn wait_for_either(mut one: Signal, mut other: Signal) {

@@ -17,8 +17,10 @@ pub(crate) async fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     let WorkerArgs { mut agent, grace_seconds, resume } = args;
     // A worker has no terminal: questions are parked for `windlass answer`.
     agent.permissions.when_asked.get_or_insert(WhenAsked::Park);
-    let mut terminate = signal(SignalKind::terminate()).context("signals cannot be received")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("signals cannot be received")?;
+    let mut terminate =
+        signal(SignalKind::terminate()).context("cannot install signal handlers")?;
+    let mut interrupt =
+        signal(SignalKind::interrupt()).context("cannot install signal handlers")?;
     let times = WorkerSettings { resume: resume_policy(resume), ..WorkerSettings::default() };
     let setup = setup::start(&agent).await?;
     let windlass = setup.windlass.clone();

@@ -174,7 +174,8 @@ fn read_file() -> anyhow::Result<Config> {
     let Some(path) = paths::config_path() else { return Ok(Config::default()) };
     let begun = read_following_links(&path, MAX_FILE_BYTES);
     let text = begun.and_then(|begun| begun.map(|b| b.into_text(MAX_FILE_BYTES)).transpose());
-    let text = text.map_err(|why| anyhow::anyhow!("the configuration {} {why}", path.display()))?;
+    let text =
+        text.map_err(|why| anyhow::anyhow!("the configuration file {} {why}", path.display()))?;
     let Some(text) = text else { return Ok(Config::default()) };
     let config: Config = toml::from_str(&text).map_err(|error: toml::de::Error| {
         let at = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -207,7 +208,7 @@ impl Config {
             (None, _) => {
                 let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
                 bail!(
-                    "there is no profile `{name}`; use default, builder, router{}{}",
+                    "unknown profile `{name}`; use default, builder, router{}{}",
                     if known.is_empty() { "" } else { ", " },
                     known.join(", ")
                 )

@@ -35,7 +35,7 @@ pub(crate) fn apply_limits(
     if let Some(mode) = set.remove(DURABILITY_KEY) {
         let durability = serde_json::from_value(mode.clone());
         settings.durability = durability
-            .map_err(|_| anyhow::anyhow!("durability is {mode}; set it to scheduled or strict"))?;
+            .map_err(|_| anyhow::anyhow!("invalid durability {mode}; use scheduled or strict"))?;
     }
     let set = overlay(&settings.limits, &set, "limit");
     settings.limits = set.map_err(|error| anyhow::anyhow!("--set: {error}"))?;
@@ -90,7 +90,7 @@ const DURABILITY_KEY: &str = "durability";
 fn validate_window(window: &BTreeMap<String, toml::Value>) -> anyhow::Result<()> {
     let stage = ["snip", "micro", "collapse", "auto"].into_iter().find(|s| window.contains_key(*s));
     if let Some(stage) = stage {
-        bail!("a profile cannot switch window.{stage}; it can set window.thresholds");
+        bail!("a profile cannot change window.{stage}; it can set window.thresholds");
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ fn to_usd_micros(usd: Option<f64>) -> anyhow::Result<Option<u64>> {
 )]
 fn usd_to_micros(usd: f64) -> anyhow::Result<u64> {
     if !usd.is_finite() || usd <= 0.0 || usd > 1e9 {
-        bail!("{usd} is not a budget in dollars; give a number above 0, such as 0.50");
+        bail!("{usd} is not a valid budget; give dollars above 0, such as 0.50");
     }
     Ok((usd * MICROS_PER_USD).round() as u64)
 }
@@ -125,8 +125,7 @@ fn parse_set_args(set: &[String]) -> anyhow::Result<LimitValues> {
     let mut values = LimitValues::new();
     for pair in set {
         let Some((name, value)) = pair.split_once('=') else {
-            let what = "sets nothing; write --set limit=value, such as --set tool_rounds=20";
-            bail!("`{pair}` {what}");
+            bail!("`{pair}` is not NAME=VALUE; write for example --set tool_rounds=20");
         };
         let value = match (name.trim(), serde_json::from_str(value.trim())) {
             (_, Ok(value)) => value,
@@ -152,9 +151,9 @@ fn overlay<T: Serialize + DeserializeOwned>(
     read.or_else(|error| match error.strip_prefix("unknown field ") {
         // Only the type knows all names: values that equal the default are not serialized.
         Some(named) => {
-            let said = named.replace('`', "").replacen(", expected one of", "; there are", 1);
-            bail!("there is no {what} called {said}")
+            let said = named.replace('`', "").replacen(", expected one of", "; available:", 1);
+            bail!("unknown {what} {said}")
         }
-        None => bail!("a {what} has a value it cannot have: {error}"),
+        None => bail!("invalid value for a {what}: {error}"),
     })
 }

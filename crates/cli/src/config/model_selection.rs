@@ -228,6 +228,6 @@ fn override_window(settings: &mut Settings, args: &ModelArgs) {
 /// Reads a script.
 pub(crate) fn read_script(path: &std::path::Path) -> anyhow::Result<Script> {
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("the script {} cannot be read", path.display()))?;
-    Script::parse(&text).with_context(|| format!("the script {} is not valid", path.display()))
+        .with_context(|| format!("cannot read the script {}", path.display()))?;
+    Script::parse(&text).with_context(|| format!("invalid script {}", path.display()))
 }

@@ -13,13 +13,13 @@ fn env_path(name: &str) -> Option<PathBuf> {
 
 /// Reads an environment variable that must be an absolute path. A path relative to the current
 /// folder would let a project provide the user's own files.
-fn set_whole(name: &str) -> Option<PathBuf> {
+fn env_absolute_path(name: &str) -> Option<PathBuf> {
     env_path(name).filter(|path| path.is_absolute())
 }
 
 /// The home folder.
 pub(crate) fn home_folder() -> Option<PathBuf> {
-    set_whole("HOME")
+    env_absolute_path("HOME")
 }
 
 /// The state folder: `$WINDLASS_HOME`, else the XDG state folder.
@@ -27,20 +27,25 @@ pub(crate) fn state_folder() -> anyhow::Result<PathBuf> {
     if let Some(folder) = env_path("WINDLASS_HOME") {
         return Ok(folder);
     }
-    if let Some(state) = set_whole("XDG_STATE_HOME") {
+    if let Some(state) = env_absolute_path("XDG_STATE_HOME") {
         return Ok(state.join("windlass"));
     }
     match home_folder() {
         Some(home) => Ok(home.join(".local/state/windlass")),
-        None => bail!("no home folder is known; set HOME or WINDLASS_HOME to a whole path"),
+        None => bail!("no home folder found; set HOME or WINDLASS_HOME to an absolute path"),
     }
+}
+
+/// The folder of the state that tools keep between runs, in the state folder.
+pub(crate) fn tool_state_folder(state: &Path) -> PathBuf {
+    state.join("tool-state")
 }
 
 /// The path of our own configuration: `$WINDLASS_HOME/config.toml`, else in the XDG configuration
 /// folder.
 pub(crate) fn config_path() -> Option<PathBuf> {
     let folder = env_path("WINDLASS_HOME")
-        .or_else(|| set_whole("XDG_CONFIG_HOME").map(|config| config.join("windlass")))
+        .or_else(|| env_absolute_path("XDG_CONFIG_HOME").map(|config| config.join("windlass")))
         .or_else(|| home_folder().map(|home| home.join(".config/windlass")))?;
     Some(folder.join("config.toml"))
 }
@@ -55,7 +60,7 @@ pub(crate) fn resolve_folder(path: &Path, flag: &str) -> anyhow::Result<PathBuf>
     let (_, path) = super::workspace_arg::split_name(path);
     let real = path.canonicalize().map_err(|error| {
         let path = path.display();
-        anyhow::anyhow!("the folder {path} cannot be opened ({error}); give another with {flag}")
+        anyhow::anyhow!("cannot open the folder {path} ({error}); give another with {flag}")
     });
     let real = real.or_usage_error()?;
     if !real.is_dir() {

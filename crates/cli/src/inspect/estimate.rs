@@ -35,7 +35,7 @@ pub(crate) fn estimate(estimated: Spending, priced: Priced) -> Option<String> {
     let are = if estimated.tokens == 1 { "is" } else { "are" };
     (estimated.tokens > 0).then(|| {
         format!(
-            "Of that, {}{money} {are} an estimate, the most it can have been: a model call was \
+            "Of that, {}{money} {are} an upper estimate: a model call was \
              interrupted before it reported its usage.",
             count_noun(estimated.tokens, "token")
         )

@@ -130,7 +130,7 @@ impl ModelCatalog {
 }
 
 const TABLE_NOTES: &str = "Any other name works as PROVIDER:NAME, with a window of 128,000 tokens and an unknown price.\n\
-     Prices marked ~ are second-hand. Give windows and prices in [models.NAME] of config.toml: see docs/providers.md";
+     Prices marked ~ are not from the provider. Override windows and prices in [models.NAME] of config.toml, see docs/providers.md";
 
 impl ProviderEntry {
     fn to_line(&self, paper: OutputStyle) -> String {

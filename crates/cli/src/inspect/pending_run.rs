@@ -90,11 +90,11 @@ impl PendingRun {
             terminal::print_line(&format!("Folder: {folder}"));
         }
         if self.cancel_requested {
-            terminal::print_line("It was asked to end; the next worker that takes it ends it.");
+            terminal::print_line("Cancellation was requested; the next worker ends it.");
         }
         match &self.waits_for {
             Some(waits_for) => terminal::print_line(&format!("It is {waits_for}.")),
-            None => terminal::print_line("A worker is about to take it."),
+            None => terminal::print_line("A worker will start it soon."),
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -104,7 +104,7 @@ pub(crate) fn response_text(row: &RawRow) -> String {
     let Some(response) = answer.response else { return sanitize_text(row.body.text()) };
     let more = match answer.omitted_bytes {
         0 => String::new(),
-        bytes => format!("\n[{bytes} more bytes were not kept]"),
+        bytes => format!("\n[{bytes} more bytes were not stored]"),
     };
     format!("{}{more}", sanitize_text(response.trim_end()))
 }

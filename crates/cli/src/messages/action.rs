@@ -6,8 +6,7 @@ use windlass::core::permission::PermissionRule;
 use windlass::core::run::question::Question;
 use windlass::ports::RunInfo;
 
-use crate::messages::{continue_command, within};
-use crate::messages::{option_word, shell_word};
+use crate::messages::{accepted_answers, continue_command, option_word, shell_word, within};
 use crate::terminal::number_format::{count_irregular_noun, count_noun};
 
 /// Message: no rule can be suggested.
@@ -16,7 +15,7 @@ pub(crate) const NO_RULE_SUGGESTED: &str =
 
 /// Error: a question that is not about a call cannot be approved.
 pub(crate) const QUESTION_WITHOUT_CALL: &str =
-    "the question is about no call; answer it with `windlass answer`";
+    "the question is not about a call; answer it with `windlass answer`";
 
 /// The provider's token count of the context.
 pub(crate) fn exact_token_count(tokens: u64) -> String {
@@ -29,30 +28,29 @@ pub(crate) fn unknown_context_option(option: &str) -> String {
 }
 
 /// Message: no provider response is stored.
-pub(crate) const NO_RAW_RESPONSES: &str = "windlass: no answer of a provider is kept here: a script gives none, and \
-     answers are forgotten after [keep] raw_days of config.toml";
+pub(crate) const NO_RAW_RESPONSES: &str = "windlass: no raw responses are stored: scripts have none, and responses are deleted after [keep] raw_days (config.toml)";
 
 /// Message: the conversation has no entries.
 pub(crate) const EMPTY_CONVERSATION: &str =
-    "nothing was said in this conversation yet; there is nothing to leave out";
+    "the conversation is empty; there is nothing to compact";
 
 /// Message: the conversation has no run.
 pub(crate) const NO_RUN_IN_CONVERSATION: &str =
-    "nothing was run in this conversation yet; say something to it first";
+    "no run in this conversation yet; send it a prompt first";
 
 /// Error: the entry to fork after does not exist.
 pub(crate) fn fork_past_end(lane: &LaneId, head: Seq) -> String {
-    format!("{lane} has {}; give an --at up to that", count_entries(head))
+    format!("{lane} has {}; --at must not be larger", count_entries(head))
 }
 
 /// Error: no round is closed up to the entry, so there is no point to fork at.
 pub(crate) fn no_closed_round(wanted: Seq) -> String {
-    format!("no round is closed by entry {wanted}; give a later one with --at")
+    format!("no round is complete at entry {wanted}; give a later entry with --at")
 }
 
 /// Note: the fork starts at an earlier entry than requested.
 pub(crate) fn fork_moved_back(wanted: Seq, at: Seq) -> String {
-    format!("entry {wanted} is inside a round; the fork begins after {at}")
+    format!("entry {wanted} is inside a round; the fork starts after entry {at}")
 }
 
 /// Message after a fork, with the commands to use it.
@@ -62,7 +60,7 @@ pub(crate) fn fork_created(child: &LaneId, at: Seq) -> String {
 
 /// Message: a rule was saved.
 pub(crate) fn rule_kept(rule: &PermissionRule, folder: &str) -> String {
-    format!("the rule {rule} is kept for this conversation{}", within(folder))
+    format!("the rule {rule} is allowed in this conversation{}", within(folder))
 }
 
 /// Message: the answer was sent.
@@ -79,23 +77,23 @@ pub(crate) fn queued_for_worker(lane: &LaneId) -> String {
 /// Message: the conversation has no prompt to continue with.
 pub(crate) fn no_prompt_yet(lane: &LaneId) -> String {
     let resume = option_word("--resume", lane);
-    format!("no prompt was given to {lane} yet; give one with `windlass -p … {resume}`")
+    format!("{lane} has no prompt yet; send one with `windlass -p … {resume}`")
 }
 
 /// Message: the cancellation of a run was requested.
 pub(crate) fn cancel_requested(lane: &LaneId, run: &RunId) -> String {
-    format!("asked run {run} of {lane} to end")
+    format!("requested cancellation of run {run} of {lane}")
 }
 
 /// Error: the conversation has no run to cancel.
 pub(crate) fn no_run_to_cancel(lane: &LaneId) -> String {
-    format!("no run of {lane} is active or queued; there is nothing to end")
+    format!("no run of {lane} is active or queued; there is nothing to cancel")
 }
 
 /// Error: the named run has already finished.
 pub(crate) fn already_finished(run: &RunInfo) -> String {
     let cause = run.cause.map_or("ended", |cause| cause.as_str());
-    format!("run {} has finished already ({cause}); there is nothing to end", run.run)
+    format!("run {} has finished already ({cause}); there is nothing to cancel", run.run)
 }
 
 /// Message: a conversation was deleted.
@@ -114,7 +112,7 @@ pub(crate) fn not_resumable(run: &RunInfo) -> String {
     let (lane, cause) = (&run.lane, run.cause.map_or("ended", |cause| cause.as_str()));
     let resume = option_word("--resume", lane);
     format!(
-        "the last run of {lane} has finished ({cause}); there is nothing to resume; say more with \
+        "the last run of {lane} has finished ({cause}); there is nothing to resume; continue with \
          `windlass -p … {resume}`"
     )
 }
@@ -122,7 +120,7 @@ pub(crate) fn not_resumable(run: &RunInfo) -> String {
 /// Message: every decision was the same again.
 pub(crate) fn replay_identical(lane: &LaneId, entries: usize) -> String {
     let entries = count_entries(entries as u64);
-    format!("replayed {entries} of {lane}: every decision is the same")
+    format!("replayed {entries} of {lane}: all decisions are identical")
 }
 
 /// Error: no approval is pending.
@@ -133,14 +131,17 @@ pub(crate) fn no_pending_approval(lane: &LaneId) -> String {
 
 /// Error: several questions wait for approval.
 pub(crate) fn several_questions(lane: &LaneId, questions: &[&Question]) -> String {
-    format!("{lane} asks several questions; name one: {}", join_question_ids(questions))
+    format!(
+        "{lane} has several open questions; give the number of one: {}",
+        join_question_ids(questions)
+    )
 }
 
 /// Error: the question does not accept this answer.
 pub(crate) fn answer_not_accepted(lane: &LaneId, question: &Question) -> String {
     let word = shell_word(lane);
-    let (id, choices) = (question.id, crate::messages::accepted_answers(&question.kind));
-    format!("question {id} takes {choices}; use `windlass answer {word} {id} ANSWER`")
+    let (id, choices) = (question.id, accepted_answers(&question.kind));
+    format!("question {id} accepts {choices}; use `windlass answer {word} {id} ANSWER`")
 }
 
 /// Error: the question is not open.
@@ -163,10 +164,10 @@ fn join_question_ids(questions: &[&Question]) -> String {
 
 /// Message: a compaction was requested.
 pub(crate) fn compaction_queued(lane: &LaneId) -> String {
-    format!("room is made in {lane} before its next model call")
+    format!("{lane} will be compacted before its next model call")
 }
 
 /// Error: there is no such command.
 pub(crate) fn unknown_man_page(name: &str) -> String {
-    format!("there is no command `{name}`; see `windlass help`")
+    format!("unknown command `{name}`; see `windlass help`")
 }

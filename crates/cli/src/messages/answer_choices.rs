@@ -66,18 +66,17 @@ pub(crate) fn choice_line(
             "[y] allow once  [n] deny (you may add a reason):".to_owned()
         }
         (QuestionKind::Uncertain { .. }, _) => {
-            "[r] it did not happen, run it again  [d] it happened  [a] abandon it:".to_owned()
+            "[r] it did not run, run it again  [d] it ran  [a] abandon it:".to_owned()
         }
         (QuestionKind::ModelQuestion { .. }, _) => "Your answer:".to_owned(),
         (QuestionKind::Plan { .. }, _) => {
-            "[y] begin the work  [e] begin and accept edits  [n] keep planning (you may add what to \
-             change):"
+            "[y] start the work  [e] start and accept edits  [n] keep planning (you may add what to change):"
                 .to_owned()
         }
         (QuestionKind::Guidance { .. }, _) => {
-            "Say how to go on, press Enter to keep going, or type `stop`:".to_owned()
+            "Describe how to continue, press Enter to continue, or type `stop`:".to_owned()
         }
-        (QuestionKind::Budget { .. } | QuestionKind::PromptChanged { .. }, _) => "[y] go on  [n] stop:".to_owned(),
+        (QuestionKind::Budget { .. } | QuestionKind::PromptChanged { .. }, _) => "[y] continue  [n] stop:".to_owned(),
     }
 }
 
@@ -91,7 +90,7 @@ pub(crate) fn choice_help(
     let mut say = |key: &str, what: &str| lines.push(format!("  {key:<3} {what}"));
     match about {
         QuestionKind::Approval { .. } => {
-            say("y", "run this call once; the next one like it is asked about again");
+            say("y", "run this call once; similar calls need approval again");
             if let Some(rule) = rule {
                 let here = if rule.covers_tool("Bash") { " in the folder it runs in" } else { "" };
                 say(
@@ -105,12 +104,12 @@ pub(crate) fn choice_help(
                     say(
                         "p",
                         &format!(
-                            "the same for every run of this project{all} (.claude/settings.local.json)"
+                            "allow it for every run of this project{all} (.claude/settings.local.json)"
                         ),
                     );
                 }
             }
-            say("n", "do not run it; a reason behind it is told to the model: n use git instead");
+            say("n", "do not run it; text after n is sent to the model: n use git instead");
         }
         QuestionKind::Uncertain { .. } => {
             say("r", "run the call again");
@@ -118,27 +117,27 @@ pub(crate) fn choice_help(
             say("a", "tell the model that the call was abandoned, and do not run it");
         }
         QuestionKind::Plan { .. } => {
-            say("y", "end plan mode and begin; changes are asked about");
-            say("e", "end plan mode and begin; edits of files in the folder are not asked about");
-            say("n", "stay in plan mode; what follows is told to the model: n keep the old API");
+            say("y", "leave plan mode and start; changes need approval");
+            say("e", "leave plan mode and start; edits in the folder need no approval");
+            say("n", "stay in plan mode; text after n is sent to the model: n keep the old API");
         }
         QuestionKind::ModelQuestion { .. } => {
-            say("", "what you type is the answer that the model gets");
+            say("", "your text is sent to the model as the answer");
         }
         QuestionKind::Guidance { .. } => {
-            say("", "what you type is told to the model, and it goes on");
-            say("", "Enter alone lets it go on, `stop` ends the run");
+            say("", "your text is sent to the model, and the run continues");
+            say("", "Enter continues the run, `stop` ends it");
         }
         QuestionKind::Budget { .. } => {
-            say("y", "go on with twice the budget");
+            say("y", "continue with twice the budget");
             say("n", "end the run");
         }
         QuestionKind::PromptChanged { .. } => {
-            say("y", "go on with what is there now");
+            say("y", "continue with the current prompt and tools");
             say("n", "end the run");
         }
     }
-    say("^C", "leave; the run waits, and `windlass explain` says how to answer it");
+    say("^C", "exit; the run stays parked, and `windlass explain` shows how to answer it");
     lines
 }
 

@@ -124,8 +124,8 @@ fn write_preview(input: &mut Map<String, Value>, folder: Option<&Path>) -> Vec<S
     };
     let before = folder.and_then(|folder| read_text_file(&folder.join(path)));
     let mut lines = match (&before, folder) {
-        (Some(_), _) => vec!["  it replaces the file:".to_owned()],
-        (None, Some(_)) => vec!["  a new file:".to_owned()],
+        (Some(_), _) => vec!["  replaces the file:".to_owned()],
+        (None, Some(_)) => vec!["  new file:".to_owned()],
         (None, None) => vec!["  content:".to_owned()],
     };
     lines.extend(diff_lines(before.as_deref().unwrap_or_default(), content));
@@ -169,7 +169,7 @@ fn read_text_file(path: &Path) -> Option<String> {
 fn diff_lines(before: &str, after: &str) -> Vec<String> {
     let hunks = diff_hunks(before, after);
     if hunks.is_empty() {
-        return vec!["    (nothing changes)".to_owned()];
+        return vec!["    (no changes)".to_owned()];
     }
     hunks.iter().flat_map(hunk_lines).collect()
 }

@@ -40,11 +40,11 @@ fn changes_of_files_are_diffs_that_show_the_indentation() {
     assert!(lines[0].ends_with("-    return a - b"), "{lines:?}");
     let write = call("Write", r#"{"file_path": "a.py", "content": "def f():\n    pass\n"}"#);
     let lines = call_details(&write, Some(folder.path()));
-    assert_eq!(lines[0], "  it replaces the file:");
+    assert_eq!(lines[0], "  replaces the file:");
     assert!(lines.iter().any(|line| line.ends_with("-    return a - b")), "{lines:?}");
     assert!(lines.iter().any(|line| line.ends_with("+    pass")), "{lines:?}");
     let new = call("Write", r#"{"file_path": "b.py", "content": "x\n"}"#);
-    assert_eq!(call_details(&new, Some(folder.path()))[..2], ["  a new file:", "       1 +x"]);
+    assert_eq!(call_details(&new, Some(folder.path()))[..2], ["  new file:", "       1 +x"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use windlass::core::run::question::QuestionKind;
 /// Why a command was rejected: a clause that says what to do.
 pub(crate) fn command_rejection(reason: &CommandRejection) -> String {
     let text = match reason {
-        CommandRejection::EmptyPrompt => "the prompt is empty; say what is to be done",
+        CommandRejection::EmptyPrompt => "the prompt is empty; describe the task",
         CommandRejection::RunIdInUse => "a run with this id exists already; use a new id",
         CommandRejection::TooManyPrompts => {
             "too many prompts are queued; send it again when some have ended"
@@ -17,7 +17,7 @@ pub(crate) fn command_rejection(reason: &CommandRejection) -> String {
             "too many steering messages are waiting; send it again after the round"
         }
         CommandRejection::ChildNotAwaited => "no run waits for this child run",
-        CommandRejection::EmptyTask => "the task is empty; say what is to be done",
+        CommandRejection::EmptyTask => "the task is empty; describe it",
         CommandRejection::TaskAlreadyAssigned => "this child run has its task already",
         CommandRejection::EmptyInstructions => "the instructions are empty",
         CommandRejection::TooManyInstructions => {
@@ -31,10 +31,10 @@ pub(crate) fn command_rejection(reason: &CommandRejection) -> String {
         }
         CommandRejection::QuestionExpired => "the question has expired; the call is not run",
         CommandRejection::AnswerNotAccepted { question, accepted } => {
-            return format!("question {question} takes {}", answer_list(accepted));
+            return format!("question {question} accepts {}", answer_list(accepted));
         }
         CommandRejection::InputChanged => {
-            "another input was approved than the call has; look at it again"
+            "the call has another input than the one that was approved; review it again"
         }
     };
     text.to_owned()
@@ -64,8 +64,24 @@ pub(crate) fn accepted_answers(kind: &QuestionKind) -> String {
     }
 }
 
+/// The words of `windlass answer` for these kinds of answers.
+pub(crate) fn answer_words(accepted: &[AnswerKind]) -> Vec<&'static str> {
+    accepted.iter().map(|kind| answer_word(*kind)).collect()
+}
+
 fn answer_list(accepted: &[AnswerKind]) -> String {
-    let words: Vec<&str> = accepted.iter().map(|kind| answer_word(*kind)).collect();
+    let words: Vec<&str> = accepted
+        .iter()
+        .map(|kind| match kind {
+            AnswerKind::Text => "text \"…\"",
+            AnswerKind::Allow
+            | AnswerKind::Deny
+            | AnswerKind::Retry
+            | AnswerKind::MarkDone
+            | AnswerKind::Abandon
+            | AnswerKind::Continue => answer_word(*kind),
+        })
+        .collect();
     match words.split_last() {
         Some((last, [])) => (*last).to_owned(),
         Some((last, first)) => format!("{} or {last}", first.join(", ")),
@@ -81,6 +97,6 @@ fn answer_word(kind: AnswerKind) -> &'static str {
         AnswerKind::MarkDone => "mark-done",
         AnswerKind::Abandon => "abandon",
         AnswerKind::Continue => "continue",
-        AnswerKind::Text => "text \"…\"",
+        AnswerKind::Text => "text",
     }
 }

@@ -9,7 +9,7 @@ use crate::terminal::to_one_line;
 
 /// Error: the model of a sub-agent is not known.
 pub(crate) fn unknown_agent_model(name: &str) -> String {
-    format!("the agent {name} asks for a model that is not known; change `model` in its file")
+    format!("unknown model in the agent file {name}; change its `model`")
 }
 
 /// Error: the typed word is neither a command nor a prompt.
@@ -35,7 +35,7 @@ pub(crate) fn command_after_options(command: &str) -> String {
 
 /// Message: there are no runs, because the named store does not exist.
 pub(crate) fn store_missing(place: &Path) -> String {
-    format!("no runs yet: there is no store at {}; the first run makes it", place.display())
+    format!("no runs yet: there is no store at {}; the first run creates it", place.display())
 }
 
 /// Error: the scheme of the store's address is unknown.
@@ -50,7 +50,8 @@ pub(crate) fn unknown_store_scheme(scheme: &str, given: &str) -> String {
 pub(crate) const NO_RUNS: &str = "no runs yet; start one with `windlass -p \"…\"`";
 
 /// Message: no run matches the filter.
-pub(crate) const NO_MATCHING_RUNS: &str = "no run fits; `windlass runs` without filters lists all";
+pub(crate) const NO_MATCHING_RUNS: &str =
+    "no matching runs; `windlass runs` without filters lists all";
 
 /// Error: a flag that cannot be sent with a detached prompt.
 pub(crate) fn not_detached(flag: &str) -> String {

@@ -45,14 +45,14 @@ fn custom_command_line(custom: &CustomCommand) -> String {
 pub(crate) fn conversation_cleared(new: &LaneId, old: Option<&LaneId>) -> String {
     let begun = format!("new conversation: {new}; --continue continues it");
     match old {
-        Some(old) => format!("{begun}, --resume {old} with the one before"),
+        Some(old) => format!("{begun}, --resume {old} the previous one"),
         None => begun,
     }
 }
 
 /// Error: the command needs a conversation.
 pub(crate) fn needs_conversation(name: LocalCommand) -> String {
-    format!("/{} is about a conversation; add --continue or --resume ID", name.as_str())
+    format!("/{} needs a conversation; add --continue or --resume ID", name.as_str())
 }
 
 /// What a conversation has used and cost.
@@ -71,7 +71,7 @@ pub(crate) fn conversation_cost(story: &ConversationHistory) -> String {
         _ if missing >= spent.tokens => format!("{tokens} in {runs}: {advice}"),
         _ => {
             let (money, missing) = (format_dollars(spent.usd_micros), count_noun(missing, "token"));
-            format!("{tokens} in {runs}: {money} without {missing} ({advice})")
+            format!("{tokens} in {runs}: {money}, not counting {missing} ({advice})")
         }
     };
     let guess = estimated(story);

@@ -10,7 +10,7 @@ pub(crate) const EMPTY_ID: &str = "the id is empty; give that of a run or a conv
 
 /// Error: the store has no runs.
 pub(crate) fn no_runs_for_id(id: &str) -> String {
-    format!("there is no `{id}`: no runs yet; start one with `windlass -p \"…\"`")
+    format!("no run `{id}`: there are no runs yet; start one with `windlass -p \"…\"`")
 }
 
 /// Error: no run or conversation has this id.
@@ -31,5 +31,5 @@ pub(crate) fn no_run_in_folder(folder: &Path) -> String {
 pub(crate) fn ambiguous_id(id: &str, names: &[&str]) -> String {
     let shown: Vec<&str> = names.iter().take(MAX_NAMES).copied().collect();
     let more = if names.len() > MAX_NAMES { ", …" } else { "" };
-    format!("`{id}` is not unique, it fits {}{more}; give more of it", shown.join(" and "))
+    format!("`{id}` is ambiguous: it matches {}{more}; give more characters", shown.join(" and "))
 }

@@ -6,10 +6,9 @@ use crate::config::model_controls::ModelControls;
 use crate::terminal::number_format::group_digits;
 
 /// Error: no model was named and no key selects one.
-pub(crate) const NO_MODEL_CHOSEN: &str = "no model is chosen; set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
+pub(crate) const NO_MODEL_CHOSEN: &str = "no model chosen; set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
      GEMINI_API_KEY, give --model NAME (such as sonnet, openai:gpt-6-sol or ollama:llama3), set `model` \
-     in config.toml, or go without one: --script FILE, or `windlass demo`; `windlass models` lists \
-     what is known";
+     in config.toml, or run without a model: --script FILE, or `windlass demo`; `windlass models` lists known models";
 
 /// Error: a scripted model has no token counter.
 pub(crate) const NO_TOKEN_COUNTER: &str =
@@ -24,15 +23,17 @@ pub(crate) fn control_without_effect(notice: CallNotice, model: &str) -> String 
             "--max-thinking-tokens has no effect: the model's thinking cannot be set that way"
         }
         CallNotice::TaskBudgetIgnored => {
-            "--task-budget has no effect: the model takes no task budget"
+            "--task-budget has no effect: the model does not support a task budget"
         }
         CallNotice::BetasIgnored => "--betas has no effect: its provider has no beta headers",
-        CallNotice::TemperatureIgnored => "--temperature has no effect: the model takes none",
+        CallNotice::TemperatureIgnored => {
+            "--temperature has no effect: the model does not support it"
+        }
         CallNotice::TemperatureLowered => {
-            "--temperature is lowered to 1, the most its provider takes"
+            "--temperature is lowered to 1, the maximum of its provider"
         }
         CallNotice::CacheLifetimeIgnored => {
-            "--cache-lifetime has no effect: its provider caches by itself"
+            "--cache-lifetime has no effect: its provider caches automatically"
         }
         other => return format!("windlass: {model}: {}", other.name()),
     };
@@ -42,7 +43,9 @@ pub(crate) fn control_without_effect(notice: CallNotice, model: &str) -> String 
 /// Error: an output limit above that of the model.
 pub(crate) fn invalid_output_limit(tokens: u64, model: &str, most: u64) -> String {
     let (tokens, most) = (group_digits(tokens), group_digits(most));
-    format!("{tokens} is not a valid value for --max-tokens: {model} writes 1 to {most} tokens")
+    format!(
+        "{tokens} is not a valid value for --max-tokens: {model} allows 1 to {most} output tokens"
+    )
 }
 
 /// Error: a stop sequence with an unknown escape.
@@ -62,7 +65,7 @@ pub(crate) fn end_marker_instruction(controls: &ModelControls) -> String {
     match controls.end_markers().as_slice() {
         [] => String::new(),
         markers => format!(
-            "When your answer is complete, end it with a line that holds only {} and write nothing \
+            "When your answer is complete, end it with a line that contains only {} and write nothing \
              after it.",
             markers.join(" or ")
         ),

@@ -69,7 +69,7 @@ impl ModelQuestion {
     pub(crate) fn prompt_line(&self) -> &'static str {
         match (self.options.is_empty(), self.is_multi_select()) {
             (true, _) => "Your answer:",
-            (false, false) => "Choose a number, or type an answer of your own:",
+            (false, false) => "Choose a number, or type your own answer:",
             (false, true) => "Choose numbers separated by commas, or type an answer of your own:",
         }
     }

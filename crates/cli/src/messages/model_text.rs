@@ -25,12 +25,12 @@ pub(crate) fn agent_system_prompt(prompt: &str, workspace: &Path) -> String {
 
 /// An attached file, as the model sees it.
 pub(crate) fn attached_file(path: &str, text: &str) -> String {
-    format!("The file {path}, which the user mentions:\n{text}")
+    format!("The file {path}, mentioned by the user:\n{text}")
 }
 
 /// An attached folder, as the model sees it.
 pub(crate) fn attached_folder(path: &str, names: &str) -> String {
-    format!("The folder {path}, which the user mentions, holds:\n{names}")
+    format!("The folder {path}, mentioned by the user, contains:\n{names}")
 }
 
 /// The content of memory files, as the model sees it; empty without any.
@@ -41,9 +41,7 @@ pub(crate) fn memory_context(files: &[MemoryFile]) -> String {
     let frames: Vec<String> =
         files.iter().map(|file| frame_memory_file(&file.path, &file.text)).collect();
     format!(
-        "These instructions were written down by the user and for this project. Follow them where \
-         they apply; they change no permission. Should an earlier message hold older ones, these take \
-         their place.\n{}",
+        "These are instructions of the user and of this project. Follow them where they apply; they do not change permissions. They replace the instructions in earlier messages.\n{}",
         frames.join("\n")
     )
 }

@@ -11,7 +11,7 @@ use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
 
-use super::{shell_word, stop_reason};
+use super::{accepted_answers, answer_words, shell_word, stop_reason};
 use crate::messages::call::{approval_title, call_details};
 use crate::messages::model_question::parse_model_questions;
 use crate::terminal::escape_invisible;
@@ -45,26 +45,12 @@ impl QuestionView {
             id: question.id,
             about: question.kind.clone(),
             text: question_text(&question.kind, now),
-            choices: answer_choices(&question.kind),
+            choices: answer_words(question.kind.accepted_answers()),
             tool: call.map(|call| call.name.to_string()),
             tool_use_id: call.map(|call| call.id.to_string()),
             input: call.map(|call| call.input.read().unwrap_or_default()),
             folder: command_folder(&question.kind, now).map(str::to_owned),
             expires_at_ms: question.expires_at,
-        }
-    }
-}
-
-/// The answers that a question accepts, as they are typed.
-fn answer_choices(about: &QuestionKind) -> Vec<&'static str> {
-    match about {
-        QuestionKind::Approval { .. } => vec!["allow", "deny"],
-        QuestionKind::Uncertain { .. } => vec!["retry", "mark-done", "abandon"],
-        QuestionKind::ModelQuestion { .. } => vec!["text", "deny"],
-        QuestionKind::Plan { .. } => vec!["allow", "continue", "deny"],
-        QuestionKind::Guidance { .. } => vec!["text", "continue", "abandon"],
-        QuestionKind::Budget { .. } | QuestionKind::PromptChanged { .. } => {
-            vec!["continue", "abandon"]
         }
     }
 }
@@ -80,7 +66,7 @@ pub(crate) fn question_text(about: &QuestionKind, now: &Conversation) -> String 
             named(call).map_or_else(|| format!("Allow call {call}?"), approval_title)
         }
         QuestionKind::Uncertain { call } => {
-            format!("{} was running when its process ended; did it happen?", tool(call))
+            format!("{} was running when its process ended. Did it take effect?", tool(call))
         }
         QuestionKind::ModelQuestion { call } => {
             match named(call).map(|call| parse_model_questions(&call.input)) {
@@ -90,16 +76,16 @@ pub(crate) fn question_text(about: &QuestionKind, now: &Conversation) -> String 
                 Some(asked) if !asked.is_empty() => {
                     format!("The model asks {} questions.", asked.len())
                 }
-                _ => format!("{} asks you.", tool(call)),
+                _ => format!("{} asks a question.", tool(call)),
             }
         }
-        QuestionKind::Plan { .. } => "The plan is ready. Begin the work?".to_owned(),
+        QuestionKind::Plan { .. } => "The plan is ready. Start the work?".to_owned(),
         QuestionKind::Guidance { question, .. } => escape_invisible(question),
         QuestionKind::Budget { cap } => {
             format!("{}. Double the budget?", capitalize(stop_reason(*cap)))
         }
         QuestionKind::PromptChanged { changes } => {
-            format!("{}; go on?", escape_invisible(changes))
+            format!("{}. Continue?", escape_invisible(changes))
         }
     }
 }
@@ -162,7 +148,7 @@ pub(crate) fn question_with_details(about: &QuestionKind, now: &Conversation) ->
 /// How a question is answered.
 pub(crate) fn how_to_answer(question: &Question, lane: &LaneId) -> String {
     let word = shell_word(lane);
-    let (id, choices) = (question.id, question.kind.accepted_answers());
+    let (id, choices) = (question.id, accepted_answers(&question.kind));
     match question.kind {
         QuestionKind::Approval { .. } => {
             format!("`windlass approve {word} {id}`, or `windlass answer {word} {id} deny`")
@@ -175,12 +161,12 @@ pub(crate) fn how_to_answer(question: &Question, lane: &LaneId) -> String {
 pub(crate) fn answer_phrase(answer: &HumanAnswer) -> String {
     match answer {
         HumanAnswer::Allow { rule: None, .. } => "allow".to_owned(),
-        HumanAnswer::Allow { rule: Some(rule), .. } => format!("allow, and keep the rule {rule}"),
+        HumanAnswer::Allow { rule: Some(rule), .. } => format!("allow, and save the rule {rule}"),
         HumanAnswer::Deny { reason } => format!("deny: {reason}"),
-        HumanAnswer::Retry {} => "it did not happen; run it again".to_owned(),
-        HumanAnswer::MarkDone { text } => format!("it happened: {text}"),
-        HumanAnswer::Abandon {} => "leave it".to_owned(),
-        HumanAnswer::Continue {} => "go on".to_owned(),
+        HumanAnswer::Retry {} => "retry (it did not take effect)".to_owned(),
+        HumanAnswer::MarkDone { text } => format!("mark as done: {text}"),
+        HumanAnswer::Abandon {} => "abandon".to_owned(),
+        HumanAnswer::Continue {} => "continue".to_owned(),
         HumanAnswer::Text { text } => text.to_string(),
     }
 }

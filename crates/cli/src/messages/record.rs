@@ -200,13 +200,13 @@ pub(crate) fn record_message(
 ) -> Option<RecordMessage> {
     let say = RecordTexts { style, message: None };
     let texts = match context.record {
-        Record::CommandRejected { why, .. } => run_records::command_rejected(say, why),
+        Record::CommandRejected { reason, .. } => run_records::command_rejected(say, reason),
         Record::ModelCallStarted { transition, .. } => {
             model_records::model_call_started(say, *transition)
         }
         Record::ModelReplied { truncation, .. } => model_records::model_replied(say, *truncation),
-        Record::ModelCallAbandoned { why, charged, .. } => {
-            model_records::model_call_abandoned(say, context, why, charged)
+        Record::ModelCallAbandoned { cause, charged, .. } => {
+            model_records::model_call_abandoned(say, context, cause, charged)
         }
         Record::ModelRetryScheduled { until, failures } => {
             model_records::model_retry_scheduled(say, context, *until, *failures)

@@ -3,6 +3,7 @@
 use windlass::core::call::call_state::Call;
 use windlass::core::log::ids::{LaneId, ModelCallId, UnixMillis};
 use windlass::core::log::record::StopMode;
+use windlass::core::run::active_run::RunPhase;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::Question;
 use windlass::core::stop::RunState;
@@ -16,20 +17,34 @@ pub(crate) fn state_phrase(state: RunState) -> &'static str {
         RunState::Queued => "is queued",
         RunState::Running => "is running",
         RunState::WaitingOnHuman => "needs an answer",
-        RunState::WaitingOnProvider => "waits for the provider",
+        RunState::WaitingOnProvider => "is waiting for the provider",
         RunState::Completed => "completed",
         RunState::Failed => "failed",
         RunState::Cancelled => "was cancelled",
-        RunState::TimedOut => "ran out of time",
+        RunState::TimedOut => "timed out",
+    }
+}
+
+/// What an active run does, in a few words.
+pub(crate) fn phase_phrase(phase: &RunPhase) -> &'static str {
+    match phase {
+        RunPhase::Deciding => "deciding the next step",
+        RunPhase::CallingModel(_) => "calling the model",
+        RunPhase::AwaitingRetry { .. } => "waiting to retry a model call",
+        RunPhase::RunningTools(_) => "running tool calls",
+        RunPhase::InReview(_) => "waiting for a review",
+        RunPhase::Paused(_) => "waiting for an answer",
     }
 }
 
 /// The run is between two steps.
-pub(crate) const DECIDING: &str = "It is between two steps.";
+pub(crate) const DECIDING: &str = "Deciding the next step.";
 
 pub(crate) fn waiting_in_queue(lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!("It waits behind another run; if no process works on that: `windlass resume {word}`.")
+    format!(
+        "It waits behind another run; if no process is driving that one: `windlass resume {word}`."
+    )
 }
 
 pub(crate) fn open_question(asked: &Question, now: &Conversation, lane: &LaneId) -> String {
@@ -41,37 +56,37 @@ pub(crate) fn open_question(asked: &Question, now: &Conversation, lane: &LaneId)
 
 pub(crate) fn stop_requested(how: StopMode) -> &'static str {
     match how {
-        StopMode::Cancel => "It was asked to end at the next safe point.",
-        StopMode::Abort => "It was told to end at once.",
+        StopMode::Cancel => "Cancellation was requested; it stops at the next safe point.",
+        StopMode::Abort => "Abort was requested.",
     }
 }
 
 pub(crate) fn model_call_running(ask: ModelCallId) -> String {
-    format!("The model is being asked (call {ask} of the conversation).")
+    format!("Calling the model (call {ask} of the conversation).")
 }
 
 pub(crate) fn waiting_for_retry(until: UnixMillis, failures: u32) -> String {
     let until = format_timestamp(until);
     let times =
         if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
-    format!("The provider failed {times}; it is asked again at {until}.")
+    format!("The provider failed {times}; retrying at {until}.")
 }
 
 pub(crate) fn calls_running(open: &[&Call]) -> String {
     let named = |call: &&Call| format_tool_use(&call.tool_use.name, &call.tool_use.input);
     let names: Vec<String> = open.iter().map(named).collect();
     match names.as_slice() {
-        [] => "A round is about to close.".to_owned(),
-        names => format!("Calls are at work: {}.", names.join("; ")),
+        [] => "The round is about to close.".to_owned(),
+        names => format!("Running tool calls: {}.", names.join("; ")),
     }
 }
 
 pub(crate) fn review_running(about: &str) -> String {
-    format!("It waits for a side request: {about}.")
+    format!("Waiting for a review: {about}.")
 }
 
 /// A process drives the run.
-pub(crate) const DRIVEN: &str = "A process is working on it.";
+pub(crate) const DRIVEN: &str = "A process is driving it.";
 
 /// No process drives the run, and a running worker will.
-pub(crate) const ABOUT_TO_BE_DRIVEN: &str = "A worker that is running continues it within seconds.";
+pub(crate) const ABOUT_TO_BE_DRIVEN: &str = "A running worker will continue it within seconds.";

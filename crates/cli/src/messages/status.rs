@@ -11,14 +11,13 @@ use crate::terminal::time_format::format_duration;
 
 /// Message after the first Ctrl-C.
 pub(crate) const CANCELLING: &str =
-    "windlass: ending at the next safe point; press Ctrl-C again to interrupt running calls";
+    "windlass: cancelling at the next safe point; press Ctrl-C again to interrupt running calls";
 
 /// Message after the second Ctrl-C.
 pub(crate) const ABORTING: &str = "windlass: interrupting running calls";
 
 /// Message: the prompt is queued behind an active run.
-pub(crate) const PROMPT_QUEUED: &str =
-    "windlass: another run is active in this conversation; this prompt begins when it has ended";
+pub(crate) const PROMPT_QUEUED: &str = "windlass: another run is active in this conversation; this prompt is queued and starts when it ends";
 
 /// Message: the run has ended and a queued prompt starts.
 pub(crate) const RUNNING_QUEUED_PROMPT: &str =
@@ -35,11 +34,11 @@ pub(crate) fn worker_started(store: &Path) -> String {
 
 /// Message of a worker about its store.
 pub(crate) fn store_status(news: StoreStatus<'_>) -> String {
-    let again = "nothing is lost, and it is tried again until it answers";
+    let again = "nothing is lost, retrying until it responds";
     match news {
-        StoreStatus::Slow => format!("windlass: the store does not answer; {again}"),
+        StoreStatus::Slow => format!("windlass: the store is not responding; {again}"),
         StoreStatus::Failing(error) => format!("windlass: {error}; {again}"),
-        StoreStatus::Recovered => "windlass: the store answers again".to_owned(),
+        StoreStatus::Recovered => "windlass: the store is responding again".to_owned(),
     }
 }
 
@@ -57,8 +56,7 @@ pub(crate) const NOT_A_CHOICE: &str = "Please choose from the list, or type an a
 /// Warning: the state folder is not writable.
 pub(crate) fn nothing_remembered(state: &Path) -> String {
     warning(&format!(
-        "the folder {} cannot be written, so what tools remember (files that were read, the folder of \
-         commands) is lost when this process ends; set WINDLASS_HOME to another folder",
+        "cannot write the folder {}, so the state of tools (files that were read, the folder of commands) is lost when this process ends; set WINDLASS_HOME to another folder",
         state.display()
     ))
 }
@@ -66,7 +64,7 @@ pub(crate) fn nothing_remembered(state: &Path) -> String {
 /// Note: the file of a store was accessible to others.
 pub(crate) fn made_private(path: &Path, before: u32, after: u32) -> String {
     warning(&format!(
-        "others could use the store {} (mode {before:04o}); it is private now (mode {after:04o})",
+        "the store {} was accessible to other users (mode {before:04o}); it is private now (mode {after:04o})",
         path.display()
     ))
 }
@@ -83,15 +81,15 @@ pub(crate) fn hook_message(text: &str) -> String {
 
 /// Message: nothing arrived through a pipe beside a prompt.
 pub(crate) const STDIN_TIMED_OUT: &str =
-    "windlass: nothing came through standard input in 3 s; the prompt goes without it";
+    "windlass: no data on standard input within 3 s; sending the prompt without it";
 
 /// Hint below a list with interrupted runs.
 pub(crate) const INTERRUPTED_RUNS_HINT: &str =
-    "interrupted: no process works on it; continue with `windlass resume ID`";
+    "interrupted: no process is driving it; continue with `windlass resume ID`";
 
 /// Hint below a list with runs that a running worker will take.
 pub(crate) const RUNS_WILL_BE_TAKEN: &str =
-    "interrupted: a worker that is running continues it within seconds";
+    "interrupted: a running worker will continue it within seconds";
 
 /// Hint below a list with runs that wait for an answer.
 pub(crate) const ANSWERS_NEEDED_HINT: &str =
@@ -112,10 +110,9 @@ windlass: an agent runtime that survives crashes, and says why it stopped
 
 /// Fields of a custom command that are ignored in an untrusted folder.
 pub(crate) fn untrusted_command_fields(name: &str, ignored: &[&str]) -> String {
-    let count = if ignored.len() == 1 { "counts" } else { "count" };
+    let are = if ignored.len() == 1 { "is" } else { "are" };
     format!(
-        "windlass: {} of /{name} {count} only in a folder that you trust; trust it with `windlass \
-         trust`",
+        "windlass: {} of /{name} {are} ignored because the folder is not trusted; trust it with `windlass trust`",
         ignored.join(" and ")
     )
 }
@@ -128,20 +125,18 @@ pub(crate) fn not_attached(path: &str, why: &str) -> String {
 /// Error: the output of a run cannot be written; the run can be resumed.
 pub(crate) fn output_failed(error: &std::io::Error, lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!(
-        "windlass: the output cannot be written ({error}); continue with `windlass resume {word}`"
-    )
+    format!("windlass: cannot write the output ({error}); continue with `windlass resume {word}`")
 }
 
 /// Error: the output of a command cannot be written.
 pub(crate) fn output_error(error: &std::io::Error) -> String {
-    format!("windlass: the output cannot be written ({error})")
+    format!("windlass: cannot write the output ({error})")
 }
 
 /// Error: the answer cannot be written.
 pub(crate) fn answer_output_failed(error: &std::io::Error, lane: &LaneId) -> String {
     let word = shell_word(lane);
-    format!("windlass: the output cannot be written ({error}); read it with `windlass show {word}`")
+    format!("windlass: cannot write the output ({error}); read it with `windlass show {word}`")
 }
 
 /// The model stayed unreachable until the wait limit.
@@ -149,9 +144,9 @@ pub(crate) fn model_unreachable(lost: &ModelUnreachable, lane: &LaneId) -> Strin
     let word = shell_word(lane);
     format!(
         "the model is unreachable: {}; the run is saved, continue with `windlass resume {word}` \
-         (--set {}=… waits longer than {})",
+         (to wait longer than {}: --set {}=…)",
         first_line(&lost.why),
-        lost.limit,
         format_duration(lost.limit_ms),
+        lost.limit,
     )
 }

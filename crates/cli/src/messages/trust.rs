@@ -8,7 +8,7 @@ use crate::messages::shell_word;
 use crate::terminal::{escape_invisible, sanitize_text};
 
 /// The answers to the question whether a folder is trusted.
-pub(crate) const TRUST_CHOICES: &str = "[y] trust it  [n] go on without these settings:";
+pub(crate) const TRUST_CHOICES: &str = "[y] trust it  [n] continue without these settings:";
 
 /// The message that a run in an untrusted folder prints once.
 pub(crate) fn folder_untrusted(at: &FolderTrust) -> String {
@@ -17,20 +17,17 @@ pub(crate) fn folder_untrusted(at: &FolderTrust) -> String {
     if let Some(why) = &at.grants.too_much {
         let why = too_much_to_trust(&at.folder, why);
         return format!(
-            "windlass: what its settings run or allow is ignored: {}",
+            "windlass: the grants of its settings are ignored: {}",
             sanitize_text(&why)
         );
     }
     match at.changed.as_slice() {
         [] => format!(
-            "windlass: {folder} is not trusted, so what its settings run or allow is ignored ({}); \
-             look at it with `windlass doctor`, then trust the folder with `{trust}`",
+            "windlass: {folder} is not trusted, so its hooks, allow rules and other grants are ignored ({}); review them with `windlass doctor`, then run `{trust}`",
             at.grants.summarize()
         ),
         changed => format!(
-            "windlass: {folder} changed since you trusted it ({}), so what its settings run or allow \
-             is ignored ({}); look at it with `windlass doctor`, then trust the folder again with \
-             `{trust}`",
+            "windlass: {folder} changed since you trusted it ({}), so its hooks, allow rules and other grants are ignored ({}); review them with `windlass doctor`, then run `{trust}`",
             changed.join(", "),
             at.grants.summarize()
         ),

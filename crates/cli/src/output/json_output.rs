@@ -371,7 +371,7 @@ impl JsonOutput {
         }
         let mut out = io::stdout();
         let written = writeln!(out, "{message}").and_then(|()| out.flush());
-        written.map_err(|error| anyhow::anyhow!("the result cannot be written ({error})"))
+        written.map_err(|error| anyhow::anyhow!("cannot write the result ({error})"))
     }
 }
 

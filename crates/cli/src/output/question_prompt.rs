@@ -92,7 +92,7 @@ pub(super) async fn ask_question(
 ) -> anyhow::Result<HumanAnswer> {
     let (sender, answer) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || drop(sender.send(ask_blocking(&question, &now, &project, &prompt))));
-    answer.await.context("the question could not be asked")?
+    answer.await.context("cannot ask the question")?
 }
 
 fn ask_blocking(
@@ -271,7 +271,7 @@ fn bind_to_shown_input(
 
 fn read_line() -> anyhow::Result<String> {
     let mut typed = String::new();
-    let read = io::stdin().lock().read_line(&mut typed).context("the answer cannot be read")?;
+    let read = io::stdin().lock().read_line(&mut typed).context("cannot read the answer")?;
     if read == 0 {
         return Err(EndOfInput.into());
     }

@@ -39,7 +39,7 @@ pub(crate) fn prompt_blocks(
         let attached = attachment_blocks(path, attached);
         bytes += attached.iter().map(|block| block.raw().text().len()).sum::<usize>();
         if bytes > MAX_ATTACHED_BYTES {
-            terminal::print_note(&messages::not_attached(path, "too much is attached already"));
+            terminal::print_note(&messages::not_attached(path, "the attachment limit is reached"));
             break;
         }
         blocks.extend(attached);

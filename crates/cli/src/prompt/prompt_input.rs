@@ -73,15 +73,14 @@ fn stdin_kind() -> StdinKind {
 fn wait_for_input() -> anyhow::Result<bool> {
     let stdin = io::stdin();
     let mut asked = [PollFd::new(&stdin, PollFlags::IN)];
-    let ready =
-        poll(&mut asked, Some(&PIPE_TIMEOUT)).context("standard input cannot be watched")?;
+    let ready = poll(&mut asked, Some(&PIPE_TIMEOUT)).context("cannot poll standard input")?;
     Ok(ready > 0)
 }
 
 fn read_stdin() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     let mut input = io::stdin().take(MAX_PROMPT_BYTES + 1);
-    input.read_to_end(&mut bytes).context("the prompt could not be read from standard input")?;
+    input.read_to_end(&mut bytes).context("cannot read the prompt from standard input")?;
     if bytes.len() as u64 > MAX_PROMPT_BYTES {
         bail!(
             "the prompt is larger than {} MiB; put it into a file and name the file",

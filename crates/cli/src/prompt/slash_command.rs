@@ -55,12 +55,12 @@ impl LocalCommand {
     /// What the command does.
     pub(crate) fn description(self) -> &'static str {
         match self {
-            Self::Cancel => "ask the active run of the conversation to end",
-            Self::Clear => "begin a new conversation here; --continue continues that one",
+            Self::Cancel => "cancel the active run of the conversation",
+            Self::Clear => "start a new conversation here; --continue then continues it",
             Self::Compact => {
-                "make room in the context before the next model call; what follows is kept"
+                "compact the context before the next model call; text after it says what to keep"
             }
-            Self::Context => "how full the context is, and what a compaction would leave out",
+            Self::Context => "show how full the context is and what a compaction would remove",
             Self::Cost => "what the conversation has used so far",
             Self::Help => "this list",
         }
@@ -96,8 +96,7 @@ pub(crate) fn parse_slash(
                 .collect::<Vec<_>>()
                 .join(", ");
             bail!(
-                "there is no command /{word}; there are {names}; a prompt that begins with a \
-                 space goes to the model as it is"
+                "unknown command /{word}; available: {names}; start a prompt with a space to send it to the model unchanged"
             )
         }
     }

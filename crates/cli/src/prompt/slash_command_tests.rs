@@ -32,6 +32,6 @@ fn paths_and_everything_else_are_for_the_model() {
 fn an_unknown_command_is_told_with_those_that_exist() {
     let error = read("/frobnicate now").unwrap_err().to_string();
     assert!(error.contains(
-        "no command /frobnicate; there are /cancel, /clear, /compact, /context, /cost, /help"
+        "unknown command /frobnicate; available: /cancel, /clear, /compact, /context, /cost, /help"
     ));
 }

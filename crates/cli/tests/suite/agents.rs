@@ -73,16 +73,16 @@ fn a_file_that_is_no_agent_is_left_out_in_one_sentence() {
     let ran = place.run_prompt_unattended("how many?", &[]);
     assert!(ran.code == 0 && ran.out.contains("no shell"), "{}", ran.err);
     for (file, why) in [
-        ("README.md", "it has no head"),
+        ("README.md", "no front matter"),
         ("nameless.md", "lacks `name`"),
-        ("mute.md", "nothing below its head"),
+        ("mute.md", "the file has no prompt text"),
     ] {
         let told = |line: &&str| line.contains(file) && line.contains(why);
         assert_eq!(ran.err.lines().filter(told).count(), 1, "{file}: {}", ran.err);
     }
     let doctor = place.run(&["doctor"]).out;
     assert!(doctor.contains("available sub-agents: counter"), "{doctor}");
-    assert!(doctor.contains("mute.md is left out: there is nothing below its head"), "{doctor}");
+    assert!(doctor.contains("mute.md is ignored: the file has no prompt text"), "{doctor}");
 }
 
 // spec: TOOLS-05

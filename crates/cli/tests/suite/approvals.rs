@@ -29,7 +29,7 @@ fn the_rule_is_kept_for_the_conversation() {
     let ran = place.run(&["approve", "c", "--rule", "--json", "--script", "a.script"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, &result["result"]), (0, &"it is done".into()), "{}", ran.err);
-    assert!(ran.err.contains("the rule Bash") && ran.err.contains("is kept"), "{}", ran.err);
+    assert!(ran.err.contains("the rule Bash") && ran.err.contains("is allowed"), "{}", ran.err);
     assert_eq!(place.run_prompt("more", &["--conversation", "c"]).out, "it is done\n");
     assert!(place.run(&["explain", "c"]).code == 0);
 }

@@ -65,7 +65,7 @@ fn a_prompt_that_no_window_holds_ends_the_run_in_words() {
     let place = TestHome::new("when any\n  say \"read\"\n");
     let ran = place.run_with_stdin(FED, "0123456789".repeat(1 << 20).as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
-    assert!(ran.err.contains("the context is full"), "{}", ran.err);
+    assert!(ran.err.contains("the context window is full"), "{}", ran.err);
 }
 
 #[test]
@@ -108,14 +108,14 @@ fn arguments_that_are_not_understood_give_exit_code_2() {
     for (args, expected) in [
         (&["rnus"][..], "did you mean `windlass runs`?"),
         (&["--store", "w.db", "runs"], "the command comes first and its options after it"),
-        (&["-p", "fix", "y"], "quote a prompt of several words"),
+        (&["-p", "fix", "y"], "quote a prompt that has several words"),
         (&["-p", "hi", "--permission-mode", "foo"], "acceptEdits"),
-        (&["-p", "hi", "--profile", "nope"], "there is no profile `nope`"),
-        (&["-p", "hi", "--set", "foo=1"], "there is no limit called foo"),
-        (&["-p", "hi", "--set", "kept_messages=-1"], "a limit has a value it cannot have"),
-        (&["-p", "hi", "--set", "foo"], "sets nothing"),
+        (&["-p", "hi", "--profile", "nope"], "unknown profile `nope`"),
+        (&["-p", "hi", "--set", "foo=1"], "unknown limit foo"),
+        (&["-p", "hi", "--set", "kept_messages=-1"], "invalid value for a limit"),
+        (&["-p", "hi", "--set", "foo"], "is not NAME=VALUE"),
         (&["-p", "hi", "--session-id", "abc"], "not a UUID"),
-        (&["-p", "hi", "--tools", "Nope"], "there is no tool Nope"),
+        (&["-p", "hi", "--tools", "Nope"], "unknown tool Nope"),
         (&["-p", "hi", "--max-turns", "0"], "--max-turns"),
         (&["-p", "hi", "--max-budget-usd", "0"], "above 0"),
         (&["-p", "hi", "--max-budget-usd", "-1"], "above 0"),
@@ -185,10 +185,9 @@ fn windlass_alone_says_how_to_begin() {
 
 #[test]
 fn output_that_cannot_be_written_is_told_and_the_run_goes_on_later() {
-    for (format, says) in [
-        ("text", "the output cannot be written (No space"),
-        ("json", "the result cannot be written"),
-    ] {
+    for (format, says) in
+        [("text", "cannot write the output (No space"), ("json", "cannot write the result")]
+    {
         let place = TestHome::new(HELLO);
         let args = ["-p", "hi", "--script", "a.script", "--store", "w.db", "--conversation", "c"];
         let mut command = place.command(&[&args[..], &["--output-format", format]].concat());
@@ -291,11 +290,11 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
     place.write("home/config.toml", profiles);
     let said = [
         (["--profile", "late"], "< block (98 %)"),
-        (["--profile", "odd"], "there is no window setting called squeeze"),
-        (["--profile", "off"], "a profile cannot switch window.auto"),
+        (["--profile", "odd"], "unknown window setting squeeze"),
+        (["--profile", "off"], "a profile cannot change window.auto"),
         (["--profile", "typo"], "the checklist names the unknown tool Wrte"),
         (["--profile", "loops"], "loop_identical_calls is 99; it must be between 2 and 6"),
-        (["--set", "durability=often"], "set it to scheduled or strict"),
+        (["--set", "durability=often"], "use scheduled or strict"),
         (["--profile", "never"], "must be smaller than hard_ms"),
         (["--profile", "forever"], "recoveries is 0; it must be between 1 and 100"),
         (["--window-tokens", "0"], "window_tokens of the model scripted is 0"),
@@ -319,7 +318,7 @@ fn a_store_that_is_made_private_is_told() {
     let open = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(place.path("w.db"), open).unwrap();
     let ran = place.run_prompt_unattended("go", &[]);
-    let told = "w.db (mode 0644); it is private now (mode 0600)";
+    let told = "w.db was accessible to other users (mode 0644); it is private now (mode 0600)";
     assert!(ran.code == 0 && ran.err.contains(told), "{}", ran.err);
     let ran = place.run_prompt_unattended("go", &[]);
     assert!(ran.code == 0 && !ran.err.contains("private"), "{}", ran.err);
@@ -340,7 +339,7 @@ fn a_state_folder_that_cannot_be_written_keeps_no_file_from_being_edited() {
     let edit = ["-p", "go", "--script", "a.script", "--permission-mode", "acceptEdits"];
     let ran = place.run_with_env(&[&edit[..], &["--store", "w.db"]].concat(), &nowhere);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
-    assert!(ran.err.contains("cannot be written, so what tools remember"), "{}", ran.err);
+    assert!(ran.err.contains("so the state of tools"), "{}", ran.err);
     assert_eq!(std::fs::read_to_string(place.path("f.txt")).unwrap(), "bye\n");
     // The default store is in the state folder, and nothing works without it.
     let ran = place.run_with_env(&edit, &nowhere);

@@ -28,7 +28,7 @@ fn a_command_of_an_untrusted_folder_is_words_and_of_a_trusted_one_its_rules_coun
     let place = new_home();
     let ran = place.run_prompt_unattended("/do:touch it", &[]);
     assert_eq!(ran.out, "no: Touch it, please.\n", "{}", ran.err);
-    assert!(ran.err.contains("allowed-tools of /do:touch counts only"), "{}", ran.err);
+    assert!(ran.err.contains("allowed-tools of /do:touch is ignored"), "{}", ran.err);
     assert!(!place.path("here").exists());
     assert_eq!(place.run_bare(&["trust", "."]).code, 0);
     let ran = place.run_prompt_unattended("/do:touch it", &[]);
@@ -48,7 +48,7 @@ fn programs_find_commands_in_the_first_message_and_people_in_the_help() {
     let ran = place.run(&["-p", "/help"]);
     assert!(ran.out.contains("/do:touch  Touches"), "{}", ran.out);
     let ran = place.run_prompt_unattended("/do:tuch", &[]);
-    assert!(ran.code == 2 && ran.err.contains("/help, /do:touch; a prompt"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("/help, /do:touch; start a prompt"), "{}", ran.err);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_link_out_of_an_untrusted_folder_is_no_command() {
     let link = place.path(".claude/commands/secret.md");
     std::os::unix::fs::symlink(outside.path().join("secret.md"), link).unwrap();
     let ran = place.run_prompt_unattended("/secret", &[]);
-    assert!(ran.code == 2 && ran.err.contains("there is no command /secret"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("unknown command /secret"), "{}", ran.err);
 }
 
 #[test]

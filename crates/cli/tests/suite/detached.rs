@@ -159,7 +159,7 @@ when any
     let ran = place.run_prompt("MARKERPROMPT", &["--conversation", "c1", "--allow", "Bash,Agent"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     let states = || {
-        let folder = std::fs::read_dir(place.path("home/desks"));
+        let folder = std::fs::read_dir(place.path("home/tool-state"));
         folder.map_or(0, |folder| folder.count())
     };
     assert!(states() >= 2, "the conversation and its sub-agent have tool state: {}", states());
@@ -181,5 +181,5 @@ when any
 fn a_conversation_cannot_take_the_name_of_a_sub_agent() {
     let place = TestHome::new("when any\n  say \"done\"\n");
     let ran = place.run_prompt("go", &["--conversation", "c1/1.0-0"]);
-    assert!(ran.code != 0 && ran.err.contains("has a /"), "{}", ran.err);
+    assert!(ran.code != 0 && ran.err.contains("contains `/`"), "{}", ran.err);
 }

@@ -21,7 +21,7 @@ fn each_line_says_that_it_is_fine_or_what_to_do() {
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     for expected in [
-        "opens; schema ",
+        "opened; schema ",
         "no damage found",
         "1 run waiting for you: c; see `windlass explain ID`",
         "no run is interrupted",
@@ -98,7 +98,7 @@ fn every_path_is_named_and_what_an_untrusted_folder_loses() {
     let ran = place.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     for expected in [
-        "is not trusted, so only its deny and ask rules count; `windlass trust` would enable:",
+        "is not trusted, so only its deny and ask rules apply; `windlass trust` would enable:",
         "/.claude/settings.json",
         "allow: Read",
         "CLAUDE.md",
@@ -106,7 +106,7 @@ fn every_path_is_named_and_what_an_untrusted_folder_loses() {
         "state: ",
         "trusted folders: ",
         "no orphaned processes",
-        "scratch space of tools: ",
+        "state of tools: ",
     ] {
         assert!(ran.out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
     }
@@ -114,7 +114,7 @@ fn every_path_is_named_and_what_an_untrusted_folder_loses() {
     assert!(!place.run(&["doctor"]).out.contains("is not trusted"));
     let ran = place.run_bare(&["doctor", "--store", "postgres://u:secret@127.0.0.1:1/x"]);
     assert_eq!(ran.code, 1, "{}", ran.out);
-    assert!(ran.out.contains("127.0.0.1:1/x does not answer"), "{}", ran.out);
+    assert!(ran.out.contains("127.0.0.1:1/x is not responding"), "{}", ran.out);
     assert!(!ran.out.contains("secret"), "{}", ran.out);
 }
 

@@ -43,13 +43,13 @@ fn assert_explains(place: &TestHome, conversation: &str, expected: &str) {
 #[test]
 fn who_said_no_to_a_call_is_named() {
     let place = TestHome::new(CALL);
-    let wipe = "Wipe {\"what\": \"disk\"} did not run;";
+    let wipe = "Wipe {\"what\": \"disk\"}";
 
     play_prompts(&place, "rule", &["go"], |b| b.tool(ScriptedTool::mutating("Wipe")).deny("Wipe"));
     assert_explains(
         &place,
         "rule",
-        &format!("{wipe} a deny rule said no: the rule Wipe denies it."),
+        &format!("{wipe} was denied by a deny rule: the rule Wipe denies it."),
     );
 
     play_prompts(&place, "hook", &["go"], |b| {
@@ -57,27 +57,27 @@ fn who_said_no_to_a_call_is_named() {
             .hooks(GuardingHooks)
             .settings(|settings| settings.hooks.before_tool = HookPresence::Present)
     });
-    assert_explains(&place, "hook", &format!("{wipe} a hook said no: not on a Friday."));
+    assert_explains(&place, "hook", &format!("{wipe} was denied by a hook: not on a Friday."));
 
     play_prompts(&place, "classifier", &["go"], |b| {
         b.tool(ScriptedTool::mutating("Wipe"))
             .settings(|settings| settings.rules.mode = PermissionMode::Auto)
     });
     let why = "the classifier found it too dangerous";
-    assert_explains(&place, "classifier", &format!("{wipe} the classifier said no: {why}."));
+    assert_explains(&place, "classifier", &format!("{wipe} was denied by the classifier: {why}."));
 
     play_prompts(&place, "mode", &["go"], |b| {
         b.tool(ScriptedTool::mutating("Wipe"))
             .settings(|settings| settings.rules.mode = PermissionMode::Plan)
     });
     let why = "permission mode plan: nothing may be changed";
-    assert_explains(&place, "mode", &format!("{wipe} the permission mode said no: {why}."));
+    assert_explains(&place, "mode", &format!("{wipe} was denied by the permission mode: {why}."));
 
     play_prompts(&place, "nobody", &["go"], |b| {
         b.tool(ScriptedTool::mutating("Wipe")).deny_when_unattended()
     });
     let why = "Wipe requires approval, and no one is available to approve it";
-    assert_explains(&place, "nobody", &format!("{wipe} the permissions said no: {why}."));
+    assert_explains(&place, "nobody", &format!("{wipe} was denied by the permissions: {why}."));
 }
 
 #[test]
@@ -87,10 +87,11 @@ fn leave_that_was_asked_for_and_refused_and_calls_that_fit_no_tool_are_told() {
          when any\n  say \"done\"\n",
     );
     place.run_prompt("go", &["--conversation", "c"]);
-    let asked = "Bash {\"command\": \"rm -r x\"} needed approval (question 1): no rule allows it.";
+    let asked =
+        "Bash {\"command\": \"rm -r x\"} required approval (question 1): no rule allows it.";
     assert_explains(&place, "c", asked);
-    assert_explains(&place, "c", "Nope {} could not run: there is no tool named \"Nope\".");
+    assert_explains(&place, "c", "Nope {} was invalid: there is no tool named \"Nope\".");
     place.run(&["answer", "c", "1", "deny", "not today", "--script", "a.script"]);
-    let denied = "Bash {\"command\": \"rm -r x\"} did not run; a human said no: not today.";
+    let denied = "Bash {\"command\": \"rm -r x\"} was denied by a person: not today.";
     assert_explains(&place, "c", denied);
 }

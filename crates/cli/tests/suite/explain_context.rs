@@ -33,7 +33,7 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     let runs = place.json(&["runs"]);
     let told: Vec<String> =
         runs.iter().map(|run| place.run(&["explain", run["run"].as_str().unwrap()]).out).collect();
-    let acted = told.iter().find(|out| out.contains("Stage micro cut")).unwrap();
+    let acted = told.iter().find(|out| out.contains("Pruning stage micro shortened")).unwrap();
     assert!(acted.contains("tokens freed (") && acted.contains("[entry "), "{acted}");
 
     // Only one word may be left out: the rest is one message.
@@ -48,9 +48,9 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     });
     let ran = place.run(&["explain", "stuck"]);
     for expected in [
-        "It ended (blocking_limit): the context is full and nothing more could be left out (about",
-        "R1, standard compaction acted",
-        "The ladder has no rung left, or there is nothing that may be left out.",
+        "It stopped (blocking_limit): the context window is full and nothing more can be compacted (about",
+        "R1, standard compaction was used",
+        "No recovery step is left, or nothing more can be compacted.",
         "windlass fork --at ENTRY stuck",
     ] {
         let out = ran.out.replace("\n  ", " ");
@@ -67,8 +67,8 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
         })
     });
     let ran = place.run(&["explain", "fallback"]);
-    assert!(ran.out.contains("The model failed (1 in a row)"), "{}", ran.out);
-    let fell = "From here on the fallback model the-other is asked, because";
+    assert!(ran.out.contains("The model call failed (1 in a row)"), "{}", ran.out);
+    let fell = "The fallback model the-other is used from here on";
     assert!(ran.out.contains(fell) && ran.out.contains("overloaded"), "{}", ran.out);
 
     let place = TestHome::new(
@@ -76,9 +76,13 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
     );
     place.run_prompt("count", &["--conversation", "cut"]);
     let ran = place.run(&["explain", "cut"]);
-    assert!(ran.out.contains("Cut replies: 2 of 3 recoveries in a row were used."), "{}", ran.out);
-    assert!(ran.out.contains("asked for again with a larger output cap. [entry"), "{}", ran.out);
-    assert!(ran.out.contains("Cut text was continued. [entry"), "{}", ran.out);
+    assert!(
+        ran.out.contains("Truncated replies: 2 of 3 consecutive recoveries were used."),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains("requested again with a higher output limit. [entry"), "{}", ran.out);
+    assert!(ran.out.contains("Truncated text was continued. [entry"), "{}", ran.out);
 }
 
 #[test]
@@ -103,7 +107,10 @@ fn a_dry_run_says_what_the_compaction_then_does() {
     assert!(ran.out.contains("the last 10 message parts"), "{}", ran.out);
     let planned = &place.json(&["compact", "c", "--dry-run"])[0];
     assert_eq!((&planned["sent"], &planned["before"]["dropped_parts"]), (&false.into(), &8.into()));
-    assert!(!place.run(&["show", "c"]).out.contains("asked for room"), "nothing was sent");
+    assert!(
+        !place.run(&["show", "c"]).out.contains("a compaction was requested"),
+        "nothing was sent"
+    );
 
     let ran = place.run(&["compact", "c"]);
     assert!(ran.out.contains("before its next model call"), "{}", ran.out);
@@ -111,10 +118,10 @@ fn a_dry_run_says_what_the_compaction_then_does() {
     let shown = place.run(&["show", "c"]).out;
     assert!(shown.contains("a compaction was requested"), "{shown}");
     // By then there was one more message at the end.
-    assert!(shown.contains("R1, standard compaction: 9 message parts gave way"), "{shown}");
+    assert!(shown.contains("R1, standard compaction: 9 message parts compacted"), "{shown}");
     let told = place.run(&["explain", "c"]).out;
-    assert!(told.contains("R1, standard compaction acted: about"), "{told}");
-    assert!(told.contains("1 of 4 recoveries of the ladder were used"), "{told}");
+    assert!(told.contains("R1, standard compaction was used: about"), "{told}");
+    assert!(told.contains("1 of 4 context recoveries were used"), "{told}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn an_end_of_an_id_is_enough_and_several_are_named() {
     assert!(place.run(&["show", "alpha"]).out.contains("said one"));
     let ran = place.run(&["show", "night"]);
     assert_eq!(ran.code, 1);
-    let said = "`night` is not unique, it fits night-alpha and night-beta; give more of it";
+    let said = "`night` is ambiguous: it matches night-alpha and night-beta; give more characters";
     assert!(ran.err.contains(said), "{}", ran.err);
     let ran = place.run(&["show", "conversation:zzz"]);
     assert!(ran.err.contains("no run or conversation has the id"), "{}", ran.err);
@@ -100,7 +100,7 @@ fn a_conversation_that_was_just_cleared_has_nothing_to_tell() {
     assert_eq!(place.run_prompt("/clear", &["--continue"]).code, 0);
     for prompt in ["/context", "/compact"] {
         let ran = place.run_prompt(prompt, &["--continue"]);
-        assert!(ran.err.contains("nothing was said in this conversation yet"), "{}", ran.err);
+        assert!(ran.err.contains("the conversation is empty"), "{}", ran.err);
     }
     let ran = place.run_prompt("/cost", &["--continue"]);
     assert_eq!(ran.code, 0, "{}", ran.err);

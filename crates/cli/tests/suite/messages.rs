@@ -94,7 +94,7 @@ fn rows_name_the_model_that_was_asked_before_and_after_a_fallback() {
     let stored = "SELECT model FROM agent_loop_iteration ORDER BY trace_id";
     assert_eq!(place.query(stored), asked);
     let table = place.run(&["trace", "c"]).out;
-    assert!(table.contains("iteration 2 asked claude-haiku-4-5"), "{table}");
+    assert!(table.contains("iteration 2 used claude-haiku-4-5"), "{table}");
     assert_eq!(place.json(&["runs"])[0]["model"], "claude-haiku-4-5");
     let events = place.json(&["logs", "c"]);
     let fell = events.iter().find(|event| event["name"] == "agent.model.fell_back").unwrap();

@@ -29,7 +29,7 @@ fn model_output_limit_and_stop_sequences_are_sent_as_typed() {
     assert_eq!(sent.body["stop_sequences"], json!(["\nHuman:", "-STOP-"]));
     // The model is told to write its end marker.
     let system = sent.body["system"][0]["text"].as_str().unwrap();
-    assert!(system.contains("a line that holds only Human: or -STOP-"), "{system}");
+    assert!(system.contains("a line that contains only Human: or -STOP-"), "{system}");
     assert_eq!(ran.err, "", "{}", ran.err);
     let (sent, _) = wire.run_prompt(&place, &[&model[..], &["--stop-sequence", ""]].concat());
     assert_eq!(sent.body.get("stop_sequences"), None);
@@ -37,7 +37,7 @@ fn model_output_limit_and_stop_sequences_are_sent_as_typed() {
         (["--stop-sequence", "\\x"], "unknown escape"),
         (["--stop-sequence", " "], "is blank"),
         (["--max-tokens", "0"], "not a valid value for --max-tokens"),
-        (["--max-tokens", "999999"], "claude-sonnet-4-6 writes 1 to 128,000 tokens"),
+        (["--max-tokens", "999999"], "claude-sonnet-4-6 allows 1 to 128,000 output tokens"),
         (["--temperature", "2.5"], "between 0 and 2"),
         (["--temperature", "-1"], "between 0 and 2"),
     ] {
@@ -156,7 +156,7 @@ fn an_agent_file_sets_the_effort_of_its_children() {
     };
     place.write("user/.claude/agents/thinker.md", &page("huge"));
     let ran = place.run_prompt_unattended("go", &[]);
-    assert!(ran.err.contains("its effort is `huge`; write low, medium"), "{}", ran.err);
+    assert!(ran.err.contains("unknown effort `huge`; use low, medium"), "{}", ran.err);
     place.write("user/.claude/agents/thinker.md", &page("high"));
     place.write(
         "a.script",
@@ -303,7 +303,7 @@ fn a_key_is_enough_to_choose_a_model() {
         (ran, model)
     };
     let (ran, _) = asked(&[], &[]);
-    assert!(ran.code != 0 && ran.err.contains("no model is chosen"), "{}", ran.err);
+    assert!(ran.code != 0 && ran.err.contains("no model chosen"), "{}", ran.err);
     assert!(ran.err.contains("ANTHROPIC_API_KEY"), "{}", ran.err);
     let anthropic = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"];
     let openai = ["OPENAI_API_KEY", "OPENAI_BASE_URL"];
@@ -340,7 +340,7 @@ fn context_is_counted_by_the_provider_where_it_can() {
     assert_eq!(counted.body.get("max_tokens"), None);
     assert!(!context("/context", "a").out.contains("the provider counts"));
     let ran = context("/context --exact", "o");
-    assert!(ran.code != 0 && ran.err.contains("no endpoint that counts tokens"), "{}", ran.err);
+    assert!(ran.code != 0 && ran.err.contains("cannot count tokens"), "{}", ran.err);
     let ran = context("/context --exactly", "a");
     assert!(ran.code != 0 && ran.err.contains("write /context or /context --exact"), "{}", ran.err);
 }
@@ -382,8 +382,8 @@ fn models_lists_providers_windows_prices_and_keys() {
 #[test]
 fn a_provider_without_an_address_is_an_error_everywhere() {
     for (row, says) in [
-        ("format = \"openai_chat\"\n", "the provider `lab` has no base_url"),
-        ("base_url = \"http://127.0.0.1:9\"\n", "the provider `lab` has no format"),
+        ("format = \"openai_chat\"\n", "provider `lab` has no base_url"),
+        ("base_url = \"http://127.0.0.1:9\"\n", "provider `lab` has no format"),
         (
             "format = \"openai_chat\"\nbase_url = \"127.0.0.1:9\"\n",
             "not an http:// or https:// address",

@@ -39,7 +39,7 @@ fn at_a_terminal_the_plan_is_shown_and_approved_sent_back_or_begun_with_edits() 
     {
         let place = TestHome::new(PLANS);
         let mut seat = TerminalSession::start(&place, PLAN);
-        seat.wait_for_text("The plan is ready. Begin the work?");
+        seat.wait_for_text("The plan is ready. Start the work?");
         seat.wait_for_text("1. write a.txt");
         seat.wait_for_text("keep planning");
         seat.type_in(typed);

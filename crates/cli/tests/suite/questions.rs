@@ -130,7 +130,7 @@ const CHOICES: &str = "when results 0\n  call AskUserQuestion {\"questions\": [\
 fn a_question_of_the_model_offers_its_choices() {
     let place = TestHome::new(CHOICES);
     let mut seat = TerminalSession::start(&place, &["-p", "go"]);
-    seat.wait_for_text("or type an answer of your own:");
+    seat.wait_for_text("or type your own answer:");
     for expected in ["Color: Which color?", "  1. Red - like a rose", "  2. Blue"] {
         assert!(seat.screen_text().contains(expected), "{expected}: {}", seat.screen_text());
     }
@@ -287,7 +287,7 @@ fn a_question_says_which_folder_a_command_starts_in() {
     assert!(explained["sections"].to_string().contains("folder: src"), "{explained}");
     let ran = place.run(&["approve", "c", "--rule", "--script", "a.script"]);
     assert!(ran.err.contains("  folder: src"), "{}", ran.err);
-    let kept = "the rule Bash(./src/x.sh) is kept for this conversation for the folder src";
+    let kept = "the rule Bash(./src/x.sh) is allowed in this conversation for the folder src";
     assert!(ran.err.contains(kept), "{}", ran.err);
     assert!(ran.code == 0 && place.path("src/other").exists(), "{}", ran.err);
 }

@@ -65,7 +65,7 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
     let run = rows[0]["run"].as_str().unwrap().to_owned();
     assert_eq!(place.json(&["raw", &run]).len(), 4);
     let ran = place.run(&["raw", "c", "--iter", "2"]);
-    assert!(ran.code == 1 && ran.err.contains("no answer of a provider is kept"), "{}", ran.err);
+    assert!(ran.code == 1 && ran.err.contains("no raw responses are stored"), "{}", ran.err);
     // The log itself has no raw responses.
     let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
     let logged: i64 = store
@@ -80,5 +80,5 @@ fn a_script_leaves_no_answer_to_read() {
     let place = TestHome::new("when any\n  say \"hi\"\n");
     place.run_prompt_unattended("go", &["--conversation", "c"]);
     let ran = place.run(&["raw", "c"]);
-    assert!(ran.code == 1 && ran.err.contains("no answer of a provider is kept"), "{}", ran.err);
+    assert!(ran.code == 1 && ran.err.contains("no raw responses are stored"), "{}", ran.err);
 }

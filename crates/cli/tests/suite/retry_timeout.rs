@@ -56,7 +56,7 @@ fn a_busy_provider_is_waited_for_until_the_named_limit() {
     assert_eq!(ran.code, 1, "{}", ran.err);
     let last = ran.err.lines().last().unwrap();
     assert!(last.contains("continue with `windlass resume c`"), "{}", ran.err);
-    assert!(last.contains("--set answer_wait_ms=… waits longer than 300 ms"), "{}", ran.err);
+    assert!(last.contains("to wait longer than 300 ms: --set answer_wait_ms=…"), "{}", ran.err);
     // The run has not ended.
     let runs = place.json(&["runs"]);
     assert_eq!(runs.len(), 1);

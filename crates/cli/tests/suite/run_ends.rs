@@ -49,9 +49,9 @@ fn what_was_not_understood_ends_with_2_and_nothing_is_stored() {
     }
     not_understood(&place.run(&["-p", ""]), "usage: `windlass -p \"PROMPT\"`");
     not_understood(&place.run(&["-p", "/cost"]), "add --continue or --resume ID");
-    not_understood(&place.run(&["-p", "hi", "--script", "nowhere"]), "cannot be read");
+    not_understood(&place.run(&["-p", "hi", "--script", "nowhere"]), "cannot read the script");
     not_understood(&place.run(&["-p", "hi", "--model", "nowhere"]), "unknown provider for model");
-    not_understood(&place.run_bare(&["man", "nothing"]), "there is no command");
+    not_understood(&place.run_bare(&["man", "nothing"]), "unknown command");
     place.write("home", "");
     std::fs::remove_file(place.path("home")).unwrap();
     std::fs::create_dir(place.path("home")).unwrap();
@@ -79,7 +79,7 @@ fn output_that_is_lost_is_told_and_ends_with_1() {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let ran = CommandOutput::from(place.command(args).stdout(full).output().unwrap());
         assert_eq!(ran.code, 1, "{args:?}: {}", ran.err);
-        assert!(ran.err.contains("the output cannot be written"), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("cannot write the output"), "{args:?}: {}", ran.err);
     }
 }
 
@@ -100,7 +100,7 @@ fn ctrl_d_leaves_the_question_open_and_says_how_to_answer_it() {
     let mut seat = TerminalSession::start(&place, &["-p", "write", "--conversation", "c"]);
     seat.wait_for_text("[y] allow once");
     seat.type_in("?\n");
-    seat.wait_for_text("do not run it; a reason behind it is told to the model");
+    seat.wait_for_text("do not run it; text after n is sent to the model");
     seat.wait_for_text("run this call once");
     seat.type_in("\u{4}");
     let (status, seen) = seat.end();
@@ -117,7 +117,7 @@ fn the_slash_command_cancel_ends_the_active_run() {
     let child = begin(&place, &["-p", "first", "--conversation", "c"]);
     place.wait_for_file("begun");
     let ran = place.run(&["-p", "/cancel", "--conversation", "c"]);
-    assert!(ran.code == 0 && ran.out.contains("asked run "), "{}{}", ran.out, ran.err);
+    assert!(ran.code == 0 && ran.out.contains("requested cancellation"), "{}{}", ran.out, ran.err);
     let ended = CommandOutput::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 1, "{}", ended.err);
     assert!(ended.err.contains("stopped (user_cancel)"), "{}", ended.err);

@@ -55,7 +55,7 @@ fn filters_leave_the_others_out() {
     assert_eq!(list_runs(&place, &["--since", "1h"]).len(), 5);
     assert!(list_runs(&place, &["--since", "0s"]).is_empty());
     let ran = place.run(&["runs", "nothing like it"]);
-    assert!(ran.code == 0 && ran.out.contains("no run fits"), "{}", ran.out);
+    assert!(ran.code == 0 && ran.out.contains("no matching runs"), "{}", ran.out);
     for wrong in [["--since", "soon"], ["--limit", "0"]] {
         assert_eq!(place.run(&[&["runs"], &wrong[..]].concat()).code, 2, "{wrong:?}");
     }
@@ -93,7 +93,7 @@ fn the_stop_causes_in_the_list_are_explained_below_it() {
         told,
         [
             "budget_tokens: the budget in tokens is spent",
-            "provider_failed: the model's provider failed"
+            "provider_failed: the model provider failed"
         ]
     );
 }
@@ -112,7 +112,7 @@ fn an_interrupted_run_is_told_with_the_one_thing_that_helps() {
     assert!(ran.out.contains("interrupted"), "{}", ran.out);
     assert_eq!(
         ran.err,
-        "interrupted: no process works on it; continue with `windlass resume ID`\n"
+        "interrupted: no process is driving it; continue with `windlass resume ID`\n"
     );
     for (command, resume) in [
         (&["explain", "c"][..], "windlass resume c`"),

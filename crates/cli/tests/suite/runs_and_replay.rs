@@ -26,5 +26,5 @@ fn replay_decides_every_step_again() {
     place.run_prompt("one", &["--conversation", "a", "--allow", "Read"]);
     let ran = place.run(&["replay", "a"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("every decision is the same"), "{}", ran.out);
+    assert!(ran.out.contains("all decisions are identical"), "{}", ran.out);
 }

@@ -92,7 +92,7 @@ fn it_listens_on_loopback_only() {
     let place = TestHome::new(HELLO);
     let server = ScriptedServer::start(&place, &["--host", "localhost"]);
     assert!(server.address.starts_with("127.0.0.1:"));
-    for (host, says) in [("0.0.0.0", "other machines"), ("example.org", "is no address")] {
+    for (host, says) in [("0.0.0.0", "other machines"), ("example.org", "is not an IP address")] {
         let ran = place.run_bare(&["scripted", "--script", "a.script", "--host", host]);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
         assert!(ran.err.contains(says) && ran.err.lines().count() == 1, "{}", ran.err);

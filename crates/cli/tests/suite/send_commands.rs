@@ -46,14 +46,14 @@ fn an_answer_goes_on_unless_it_is_only_to_be_sent() {
 fn a_run_that_nobody_drives_is_ended_by_whoever_cancels_it_and_needs_no_model() {
     let place = home_with_parked_run();
     let ran = place.run(&["cancel", "c", "--detach"]);
-    assert!(ran.code == 0 && ran.out.starts_with("asked run "), "{}", ran.err);
+    assert!(ran.code == 0 && ran.out.starts_with("requested cancellation of run "), "{}", ran.err);
     assert_eq!(run_state(&place), "waiting_on_human");
     let ran = place.run(&["cancel", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(run_state(&place), "cancelled", "{}", ran.err);
     assert!(!place.path("made").exists());
     let ran = place.run(&["cancel", "c"]);
-    assert!(ran.code == 0 && ran.out.contains("there is nothing to end"), "{}", ran.err);
+    assert!(ran.code == 0 && ran.out.contains("there is nothing to cancel"), "{}", ran.err);
 }
 
 // spec: CLI-10
@@ -63,7 +63,7 @@ fn there_is_nothing_to_go_on_with_where_nobody_asked() {
     scripted_runs::create_empty_lane(&place, "c");
     for _ in 0..2 {
         let ran = place.run(&["resume", "c", "--script", "a.script"]);
-        assert!(ran.code == 1 && ran.err.contains("give one with `windlass -p"), "{}", ran.err);
+        assert!(ran.code == 1 && ran.err.contains("send one with `windlass -p"), "{}", ran.err);
     }
     assert_eq!(place.run_prompt("go", &["--conversation", "c"]).code, 3);
     assert_eq!(run_state(&place), "waiting_on_human");
@@ -79,7 +79,7 @@ fn programs_are_told_in_json() {
     let result = &place.json(&["resume", "c", "--script", "a.script"])[0];
     assert_eq!((&result["type"], &result["result"]), (&"result".into(), &"Made.".into()));
     let report = &place.json(&["cancel", "c"])[0];
-    assert!(report["message"].as_str().unwrap().contains("nothing to end"), "{report}");
+    assert!(report["message"].as_str().unwrap().contains("nothing to cancel"), "{report}");
     let cancelled = &home_with_parked_run().json(&["cancel", "c"])[0];
     assert_eq!(cancelled["terminal_reason"], "aborted", "{cancelled}");
 }
@@ -95,7 +95,7 @@ fn what_answers_no_open_question_is_told_before_anything_is_sent() {
         assert!(ran.err.contains(says) && ran.err.lines().count() == 1, "{}", ran.err);
     };
     refused(&["7", "allow"], "no open question 7; open: 1");
-    refused(&["1", "mark-done"], "question 1 takes allow");
+    refused(&["1", "mark-done"], "question 1 accepts allow");
     place.run(&["answer", "c", "1", "deny", "--script", "a.script"]);
     refused(&["1", "deny"], "no open question 1");
 }
@@ -129,7 +129,7 @@ fn what_a_process_has_that_stands_still_is_taken_by_whoever_resumes_it() {
     let resume = [&["resume", "c", "--script", "a.script"], lease.as_slice()].concat();
     let ran = place.run(&resume);
     assert_eq!(ran.code, 3, "{}", ran.out);
-    assert!(ran.err.contains("did it happen?"), "{}", ran.err);
+    assert!(ran.err.contains("Did it take effect?"), "{}", ran.err);
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
     // The frozen process finds that it no longer owns the conversation.
     assert!(!child.wait().unwrap().success());
@@ -148,7 +148,7 @@ fn a_run_that_somebody_drives_is_only_told() {
         assert!(child.try_wait().unwrap().is_none(), "it ended early");
     }
     let ran = place.run(&["cancel", "c"]);
-    assert!(ran.code == 0 && ran.out.ends_with(" of c to end\n"), "{}", ran.err);
+    assert!(ran.code == 0 && ran.out.ends_with(" of c\n"), "{}", ran.err);
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert!(!place.path("never").exists());
     assert_eq!(run_state(&place), "cancelled");
@@ -170,7 +170,7 @@ fn a_run_is_stepped_through_without_a_model_and_a_changed_past_is_noticed() {
     assert!(ran.out.contains("tool_returned → call_returned"), "{}", ran.out);
     let last = ran.out.lines().last().unwrap();
     assert!(
-        last.starts_with("replayed ") && last.ends_with("every decision is the same"),
+        last.starts_with("replayed ") && last.ends_with("all decisions are identical"),
         "{last}"
     );
     let steps = place.json(&["replay", "c"]);

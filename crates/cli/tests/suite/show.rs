@@ -33,7 +33,7 @@ fn a_conversation_is_read_from_top_to_bottom() {
         "the answer: 42",
         "more lines",
         "It is 42.",
-        "ended (end_turn)",
+        "stopped (end_turn)",
         "c1 completed",
         "1 of 50 rounds",
     ];
@@ -72,7 +72,11 @@ fn a_run_is_shown_alone_and_the_beginning_of_its_id_is_enough() {
     // Both ids start with the same digits of the time.
     let ran = place.run(&["show", &second[..2]]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    assert!(ran.err.contains("give more of it") && ran.err.lines().count() == 1, "{}", ran.err);
+    assert!(
+        ran.err.contains("give more characters") && ran.err.lines().count() == 1,
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

@@ -26,8 +26,8 @@ fn shares_and_histogram_are_computed_on_the_trace() {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for expected in [
         "5 runs ended",
-        "stopped at the cap          1   20.00 %",
-        "unexpected stops            1   20.00 %  over the target of 0.3 %",
+        "stopped at a limit          1   20.00 %",
+        "unexpected stops            1   20.00 %  above the target of 0.3 %",
         "iterations to end_turn (3 runs; median 1, 95 % within 2, longest 2)",
         "1 │████████████████████████████████████████████████████████████ 2",
         "2 │██████████████████████████████ 1",

@@ -165,12 +165,12 @@ fn assert_inspectable(place: &TestHome, cause: StopCause, runs: &[Value]) {
         // Line breaks do not matter.
         let said = place.run(&[look, &lane]).out;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains(&format!("ended ({name}): ")), "{look}: {said}");
+        assert!(said.contains(&format!("stopped ({name}): ")), "{look}: {said}");
         let advises = said.contains(&format!("`windlass resume {lane}"));
         assert_eq!(advises, cause.is_resumable(), "{look}: {said}");
     }
     let trace = place.run(&["trace", &lane]).out;
-    assert!(trace.contains(&format!("ended: {name}: ")), "{trace}");
+    assert!(trace.contains(&format!("stopped ({name}): ")), "{trace}");
     // Only resumable runs are resumed.
     if !cause.is_resumable() {
         let ran = place.run(&["resume", &lane, "--script", "a.script"]);
@@ -227,6 +227,6 @@ fn a_limit_is_told_in_numbers_by_json_text_and_explain() {
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&format!("({numbers}). [entry")), "{flags:?}: {told}");
         let again = TestHome::new(LOOP).run_prompt_unattended("go", &all);
-        assert!(again.err.contains(&format!("({numbers}); `windlass")), "{}", again.err);
+        assert!(again.err.contains(&format!("({numbers}); see `windlass")), "{}", again.err);
     }
 }

@@ -109,7 +109,7 @@ fn ctrl_c_ends_at_the_next_safe_point_and_the_conversation_goes_on() {
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
     assert_eq!(status.code(), Some(130), "{seen}");
-    assert!(seen.contains("ending at the next safe point"), "{seen}");
+    assert!(seen.contains("cancelling at the next safe point"), "{seen}");
     assert!(seen.contains("✓ Bash echo one"), "what ran was waited for: {seen}");
     assert!(seen.contains("stopped (user_cancel)"), "{seen}");
     assert_eq!(std::fs::read_to_string(place.path("done")).unwrap(), "one\n");
@@ -124,7 +124,7 @@ fn ctrl_c_twice_interrupts_what_runs_and_the_conversation_goes_on() {
     let mut seat = TerminalSession::start(&place, &["-p", "go", "--allowedTools", "Bash"]);
     seat.wait_until("the first command", |_| place.path("done").exists());
     seat.type_in("\u{3}");
-    seat.wait_for_text("ending at the next safe point");
+    seat.wait_for_text("cancelling at the next safe point");
     seat.type_in("\u{3}");
     let (status, seen) = seat.end();
     assert_eq!(status.code(), Some(130), "{seen}");

@@ -13,7 +13,7 @@ fn the_whole_column_is_there_and_its_last_row_says_why_it_ended() {
     assert_eq!(rows.len(), 5, "{}", ran.out);
     assert!(rows[0].contains("prompt") && rows[0].contains("Read") && rows[0].contains("ms ok"));
     assert!(rows[0].ends_with("tool_use") && rows[3].ends_with("max_iters"), "{}", ran.out);
-    assert!(rows[4].contains("the limit of rounds with tool calls is reached [entry"));
+    assert!(rows[4].contains("the limit of rounds with tool calls was reached [entry"));
 
     let json = place.json(&["trace", "c"]);
     let reasons: Vec<&str> = json.iter().map(|row| row["stop_reason"].as_str().unwrap()).collect();
@@ -49,7 +49,7 @@ fn the_iteration_in_which_a_run_stands_is_a_row_too() {
     place.run_prompt("go", &["--conversation", "c"]);
     let ran = place.run(&["trace", "c"]);
     assert!(ran.out.contains("open") && ran.out.contains("Bash needs an answer"), "{}", ran.out);
-    assert!(ran.out.contains("not over: waits for you (1 open)"), "{}", ran.out);
+    assert!(ran.out.contains("not finished: waiting for an answer (1 open)"), "{}", ran.out);
 }
 
 #[test]

@@ -112,8 +112,8 @@ fn the_file_is_private_and_one_that_is_damaged_is_an_error() {
         ("", "is not valid"),
         ("\n", "is not valid"),
         ("[]", "is not valid"),
-        (&entry(""), "whole path"),
-        (&entry("a"), "whole path"),
+        (&entry(""), "relative path"),
+        (&entry("a"), "relative path"),
         (&good.replace("\"version\": 1", "\"version\": 2"), "version 2"),
         (&good.replace("\"decision\"", "\"decided\""), "is not valid"),
     ] {
@@ -128,7 +128,7 @@ fn the_file_is_private_and_one_that_is_damaged_is_an_error() {
     std::fs::write(&file, &good).unwrap();
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
     let ran = place.run_prompt_unattended("go", &["--workspace", "a"]);
-    assert!(ran.code != 0 && ran.err.contains("changed by other users"), "{}", ran.err);
+    assert!(ran.code != 0 && ran.err.contains("writable by other users"), "{}", ran.err);
 }
 
 // spec: PERMISSIONS-14
@@ -201,7 +201,7 @@ fn at_a_terminal_the_user_is_asked_once_and_sees_what_trust_enables() {
     let place = TestHome::new(WRITE);
     project(&place, ".");
     let mut seat = TerminalSession::start(&place, &["-p", "go"]);
-    seat.wait_for_text("[n] go on without these settings:");
+    seat.wait_for_text("[n] continue without these settings:");
     for shown in ["SessionStart: echo ran >> hooked", "allow: Write"] {
         assert!(seat.screen_text().contains(shown), "{}", seat.screen_text());
     }
@@ -215,7 +215,7 @@ fn at_a_terminal_the_user_is_asked_once_and_sees_what_trust_enables() {
     assert!(!seat.end().1.contains("[y] trust it"));
     place.write(".claude/settings.json", &SETTINGS.replace("echo", "echo it"));
     let mut seat = TerminalSession::start(&place, &["-p", "go"]);
-    seat.wait_for_text("[n] go on without these settings:");
+    seat.wait_for_text("[n] continue without these settings:");
     seat.type_in("y\n");
     let (_, seen) = seat.end();
     assert!(place.path("hooked").exists() && place.path("new.txt").exists(), "{seen}");
@@ -230,11 +230,11 @@ fn what_was_typed_before_the_question_does_not_answer_it() {
     project(&place, ".");
     let mut seat = TerminalSession::start(&place, &["-p", "go"]);
     seat.type_in("y\ny\ny\n");
-    seat.wait_for_text("[n] go on without these settings:");
+    seat.wait_for_text("[n] continue without these settings:");
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(!place.path("hooked").exists(), "{}", seat.screen_text());
     seat.type_in("n\n");
-    seat.wait_for_text("new.txt");
+    seat.wait_for_text("[n] deny");
     seat.type_in("n\n");
     seat.end();
     assert!(!place.path("hooked").exists());

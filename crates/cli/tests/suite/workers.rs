@@ -200,9 +200,9 @@ fn a_worker_says_that_its_store_is_away_and_goes_on_when_it_is_back() {
     leave();
     place.wait_until("the first prompt", || completed(1));
     cluster.stop(ShutdownMode::Immediate).unwrap();
-    place.wait_until("the trouble", || said("it is tried again until it answers"));
+    place.wait_until("the trouble", || said("retrying until it responds"));
     cluster.resume().unwrap();
-    place.wait_until("the end of it", || said("the store answers again"));
+    place.wait_until("the end of it", || said("the store is responding again"));
     leave();
     place.wait_until("the second prompt", || completed(2));
     signal(&child, rustix::process::Signal::TERM);

@@ -31,22 +31,22 @@ pub(super) async fn check_demo(project: &DemoProject) -> anyhow::Result<Vec<(&'s
         ),
         ("the file was edited", shop.contains("price * 90 / 100")),
         (
-            "writing a hook was denied although writing is allowed",
+            "writing a git hook was denied although Write is allowed",
             any(&|r| {
                 matches!(r, Record::PermissionDecided { verdict: Judgement::Deny { .. }, .. })
             }) && !project.work_folder().join(".git").exists(),
         ),
         (
-            "a reply was cut and the work went on",
+            "a truncated reply was continued",
             any(&|r| matches!(r, Record::ModelReplied { truncation: Truncation::Truncated, .. })),
         ),
         (
-            "old results were cut when the context filled up",
+            "old results were pruned when the context filled up",
             any(&|r| matches!(r, Record::Pruned { .. } | Record::Compacted { .. })),
         ),
         ("the process was killed in the middle of a side effect", any(&is_call_lost)),
         (
-            "a person was asked what became of it",
+            "a person was asked whether it took effect",
             any(&|r| {
                 matches!(r, Record::QuestionAsked { question }
                 if matches!(question.kind, QuestionKind::Uncertain { .. }))

@@ -37,7 +37,7 @@ impl DemoProcess {
         (folder, state): (&Path, &Path),
         deployments: PathBuf,
     ) -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("this program cannot find itself")?;
+        let program = std::env::current_exe().context("cannot find this executable")?;
         let paper = OutputStyle::stdout();
         let width = paper.width().saturating_sub(INDENT);
         // One pipe for both streams, so that everything is printed in the order it was written.
@@ -52,7 +52,7 @@ impl DemoProcess {
             .stderr(writer)
             .kill_on_drop(true)
             .spawn()
-            .context("the demo cannot start another process of this program")?;
+            .context("cannot start a process for the demo")?;
         let output_task = tokio::task::spawn_blocking(move || print_output(said, paper));
         Ok(Self { child, output_task, deployments })
     }
@@ -84,7 +84,7 @@ impl DemoProcess {
     pub(super) async fn print_until_exit(mut self) -> anyhow::Result<()> {
         tokio::select! {
             ended = self.child.wait() => drop(ended?),
-            () = sleep(STEP_TIMEOUT) => bail!("a step of the demo did not end in time"),
+            () = sleep(STEP_TIMEOUT) => bail!("a step of the demo timed out"),
         }
         Ok(self.output_task.await?)
     }

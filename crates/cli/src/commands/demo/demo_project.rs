@@ -41,7 +41,7 @@ impl DemoProject {
         let project = Self { root };
         std::fs::create_dir(&project.root)
             .and_then(|()| std::fs::create_dir(project.work_folder()))
-            .with_context(|| format!("{} cannot be made", project.root.display()))?;
+            .with_context(|| format!("cannot create {}", project.root.display()))?;
         for (name, text) in PROJECT_FILES {
             std::fs::write(project.root.join(name), text)?;
         }
@@ -52,7 +52,7 @@ impl DemoProject {
     /// Removes the project folder with its store.
     pub(super) fn remove(&self) -> anyhow::Result<()> {
         std::fs::remove_dir_all(&self.root)
-            .with_context(|| format!("{} cannot be removed", self.root.display()))
+            .with_context(|| format!("cannot remove {}", self.root.display()))
     }
 
     /// The folder in which the agent works.

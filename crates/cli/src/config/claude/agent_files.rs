@@ -77,7 +77,7 @@ pub(crate) fn load_agents(files: &[ConfigFile]) -> LoadedAgents {
                 agents.found.push(agent);
             }
             Err(why) => {
-                agents.problems.push(format!("{} is left out: {why}", file.path().display()));
+                agents.problems.push(format!("{} is ignored: {why}", file.path().display()));
             }
         }
     }
@@ -110,7 +110,7 @@ fn list_markdown_files(folder: &Path, sub: &str, owner: FileOwner) -> Vec<Config
 /// Reads the agent of a file, with the findings in its front matter.
 fn read_agent(file: &ConfigFile) -> (Result<AgentFile, String>, SettingsFindings) {
     let page = file.read(MAX_FILE_BYTES).map_err(|why| format!("it {why}"));
-    let page = page.and_then(|text| MarkdownPage::parse(&text.ok_or("it is gone")?));
+    let page = page.and_then(|text| MarkdownPage::parse(&text.ok_or("the file no longer exists")?));
     match page {
         Ok(page) => (agent_of(&page), page_check::check_agent(&page)),
         Err(why) => (Err(why), SettingsFindings::default()),
@@ -124,9 +124,9 @@ fn agent_of(page: &MarkdownPage) -> Result<AgentFile, String> {
     }
     let about = page.get("description");
     let about =
-        about.ok_or("the front matter lacks `description`; say when the agent is to be used")?;
+        about.ok_or("the front matter lacks `description`; describe when to use the agent")?;
     if page.body.is_empty() {
-        return Err("there is nothing below its head; say what the agent is told".to_owned());
+        return Err("the file has no prompt text; write it below the front matter".to_owned());
     }
     Ok(AgentFile {
         name: name.to_owned(),
@@ -141,5 +141,5 @@ fn agent_of(page: &MarkdownPage) -> Result<AgentFile, String> {
 
 fn parse_effort(word: &str) -> Result<Effort, String> {
     let efforts = "low, medium, high, xhigh or max";
-    Effort::from_name(word).ok_or_else(|| format!("its effort is `{word}`; write {efforts}"))
+    Effort::from_name(word).ok_or_else(|| format!("unknown effort `{word}`; use {efforts}"))
 }

@@ -144,7 +144,7 @@ impl CustomCommand {
     /// Reads and parses the page.
     pub(crate) fn read_page(&self) -> Result<CommandPage, String> {
         let text = self.file.read(MAX_FILE_BYTES).map_err(|why| format!("it {why}"))?;
-        let page = MarkdownPage::parse_optional(&text.ok_or("it is gone")?)?;
+        let page = MarkdownPage::parse_optional(&text.ok_or("the file no longer exists")?)?;
         if page.body.is_empty() {
             return Err("the file has no prompt text; write it below the front matter".to_owned());
         }

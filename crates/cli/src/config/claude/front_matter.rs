@@ -41,12 +41,12 @@ impl MarkdownPage {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let rest = text.strip_prefix("---\n").ok_or(
-            "it has no head; begin it with a line `---`, `name: …`, `description: …` and `---`",
+            "no front matter; start the file with a line `---`, `name: …`, `description: …` and `---`",
         )?;
         let (head, body) = rest
             .split_once("\n---\n")
             .or_else(|| rest.strip_suffix("\n---").map(|head| (head, "")))
-            .ok_or("the front matter has no end; put a line `---` below it")?;
+            .ok_or("the front matter is not closed; add a line `---` below it")?;
         Ok(Self { fields: fields(head)?, body: body.trim().to_owned() })
     }
 

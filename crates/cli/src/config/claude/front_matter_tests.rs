@@ -35,7 +35,7 @@ fn lists_and_long_values_come_in_every_form() {
 #[test]
 fn what_is_no_head_is_told() {
     let told = |text: &str| MarkdownPage::parse(text).unwrap_err();
-    assert!(told("# A page\n").contains("no head"));
-    assert!(told("---\nname: x\n").contains("no end"));
+    assert!(told("# A page\n").contains("no front matter"));
+    assert!(told("---\nname: x\n").contains("not closed"));
     assert!(told("---\njust words\n---\n").contains("just words"));
 }

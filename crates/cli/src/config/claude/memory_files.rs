@@ -45,7 +45,7 @@ fn merge_memory(all: &mut FolderMemory, more: FolderMemory) {
         if all.files.len() >= MAX_FILES {
             let path = file.path.display();
             all.problems
-                .push(format!("{path} is left out: only {MAX_FILES} memory files are read"));
+                .push(format!("{path} is ignored: at most {MAX_FILES} memory files are read"));
             continue;
         }
         all.files.push(file);

@@ -236,7 +236,7 @@ fn settings_from_flag(given: &str) -> anyhow::Result<SettingsFile> {
     }
     match read_settings(flag, &ConfigFile::new(Path::new(""), given, FileOwner::User))? {
         Some(text) => Ok(text),
-        None => bail!("the settings {given} do not exist; give a file or a JSON object"),
+        None => bail!("the settings file {given} does not exist; give a file or a JSON object"),
     }
 }
 

@@ -43,7 +43,7 @@ fn write_rule(workspace: &Path, rule: &PermissionRule) -> anyhow::Result<()> {
         .map(|permissions| permissions.entry("allow").or_insert_with(|| json!([])))
         .and_then(Value::as_array_mut)
     else {
-        anyhow::bail!("the permissions in {} are not as they should be; fix them", file.display());
+        anyhow::bail!("the `permissions` section of {} is malformed; fix it", file.display());
     };
     let text = Value::String(rule.text().to_string());
     if !list.contains(&text) {

@@ -67,7 +67,7 @@ pub(crate) fn replace_entry(
 ) -> anyhow::Result<Option<TrustEntry>> {
     let place = trust_file_path()?;
     let parent = place.parent().unwrap_or(Path::new("."));
-    let failed = || format!("{} cannot be written; make it writable", place.display());
+    let failed = || format!("cannot write {}; make it writable", place.display());
     DirBuilder::new().recursive(true).mode(0o700).create(parent).with_context(failed)?;
     // Two processes that decide at once must not lose a decision.
     let lock = open_private(&parent.join("trust.lock")).with_context(failed)?;
@@ -117,7 +117,7 @@ fn read_entries(place: &Path) -> anyhow::Result<Vec<TrustEntry>> {
     };
     let others = 0o022;
     if std::fs::metadata(place).is_ok_and(|found| found.mode() & others != 0) {
-        bail!("{shown} can be changed by other users; run `chmod 600 {shown}` after checking it");
+        bail!("{shown} is writable by other users; check it, then run `chmod 600 {shown}`");
     }
     let entries: TrustFile = serde_json::from_str(&text)
         .map_err(|error| anyhow::anyhow!("{shown} is not valid ({error}); {advice}"))?;
@@ -129,7 +129,7 @@ fn read_entries(place: &Path) -> anyhow::Result<Vec<TrustEntry>> {
     }
     match entries.folders.iter().find(|entry| !Path::new(&entry.path).is_absolute()) {
         Some(bad) => {
-            bail!("{shown} has {:?} where a folder's whole path belongs; {advice}", bad.path)
+            bail!("{shown} contains the relative path {:?}; {advice}", bad.path)
         }
         None => Ok(entries.folders),
     }

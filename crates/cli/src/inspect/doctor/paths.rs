@@ -18,7 +18,7 @@ pub(super) fn check(store: &Path) -> Vec<DoctorCheck> {
     for (what, path) in [
         ("state", state.clone()),
         ("trusted folders", state.join("trust.json")),
-        ("scratch space of tools", state.join("desks")),
+        ("state of tools", paths::tool_state_folder(&state)),
     ] {
         checks.push(DoctorCheck::ok("path", report::doctor::path_status(what, &path)));
     }

@@ -26,11 +26,11 @@ pub(super) async fn check() -> DoctorCheck {
 
 /// Checks the size of the files that tools keep for conversations.
 pub(super) fn check_scratch_space() -> Option<DoctorCheck> {
-    let folder = paths::state_folder().ok()?.join("desks");
-    let desks = std::fs::read_dir(&folder).ok()?.count();
+    let folder = paths::tool_state_folder(&paths::state_folder().ok()?);
+    let conversations = std::fs::read_dir(&folder).ok()?.count();
     let mut looked = 0;
     let size = folder_bytes(&folder, &mut looked);
-    let says = report::doctor::scratch_space(&folder, desks, size, looked >= MAX_ENTRIES);
+    let says = report::doctor::scratch_space(&folder, conversations, size, looked >= MAX_ENTRIES);
     Some(if size > LARGE_SCRATCH_BYTES {
         DoctorCheck::note("scratch", says)
     } else {

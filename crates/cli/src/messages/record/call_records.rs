@@ -3,9 +3,9 @@
 use windlass::core::call::call_state::{Call, CallState};
 use windlass::core::call::outcome::{OutcomeKind, ToolOutcome};
 use windlass::core::log::ids::{CallId, UnixMillis};
-use windlass::core::log::input::{HookDecision, Input};
+use windlass::core::log::input::Input;
 use windlass::core::log::record::Record;
-use windlass::core::permission::{PermissionDecision, PermissionRule};
+use windlass::core::permission::{DenialSource, PermissionDecision, PermissionRule};
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
@@ -33,43 +33,44 @@ pub(super) fn permission_decided(
     call: CallId,
     verdict: &PermissionDecision,
 ) -> RecordTexts {
-    let reason = match verdict {
-        PermissionDecision::Deny { reason } => reason,
+    let (by, reason) = match verdict {
+        PermissionDecision::Deny { by, reason } => (*by, reason),
         PermissionDecision::Allow { .. }
         | PermissionDecision::Ask { .. }
         | PermissionDecision::Classify {} => return say,
     };
     say.live(|| {
         let name = context.call_name(call);
-        let advice = approval_advice(&name, reason);
+        let advice = approval_advice(&name, by);
         format!("  ✗ {name}: denied, {reason}{advice}")
     })
     .explain(SectionTopic::Calls, || {
-        let (name, by) = (context.call_name(call), decider(&context.entry.input, reason));
+        let (name, by) = (context.call_name(call), denial_source(by));
         format!("{name} was denied by {by}: {}.", to_one_line(reason, MAX_QUOTE_CHARS))
     })
 }
 
 /// How to allow a call that was denied because no one could approve it.
-fn approval_advice(name: &str, reason: &str) -> String {
-    if !reason.ends_with("no one is available to approve it") {
+fn approval_advice(name: &str, by: DenialSource) -> String {
+    if by != DenialSource::NoApprover {
         return String::new();
     }
     let tool = name.split(' ').next().unwrap_or_default();
     format!("; allow it with --allowedTools {tool}, or use --when-asked park")
 }
 
-/// What denied a call. Only the entry's input tells: hooks, classifiers and humans answer through
-/// one.
-#[expect(clippy::wildcard_enum_match_arm, reason = "every other input leaves it to the rules")]
-fn decider(input: &Input, reason: &str) -> &'static str {
-    match input {
-        Input::HookResponded { decision: HookDecision::Deny { .. }, .. } => "a hook",
-        Input::CallClassified { .. } => "the classifier",
-        Input::CommandsReceived { .. } => "a person",
-        _ if reason.starts_with("the rule ") => "a deny rule",
-        _ if reason.starts_with("the mode is ") => "the permission mode",
-        _ => "the permissions",
+/// What denied a call.
+fn denial_source(by: DenialSource) -> &'static str {
+    match by {
+        DenialSource::Rule => "a deny rule",
+        DenialSource::Mode => "the permission mode",
+        DenialSource::NoRule | DenialSource::Protected | DenialSource::NoApprover => {
+            "the permissions"
+        }
+        DenialSource::Expired => "the end of the waiting time",
+        DenialSource::Hook => "a hook",
+        DenialSource::Classifier => "the classifier",
+        DenialSource::Human => "a person",
     }
 }
 

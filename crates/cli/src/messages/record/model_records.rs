@@ -2,12 +2,12 @@
 
 use windlass::core::log::ids::UnixMillis;
 use windlass::core::log::input::Input;
-use windlass::core::log::record::{Transition, Truncation};
+use windlass::core::log::record::{AbandonCause, Transition, Truncation};
 use windlass::core::message::reply::TokenUsage;
 use windlass::core::stop::ReplyAnomaly;
 
 use super::{MAX_QUOTE_CHARS, MessageContext, RecordTexts, RetryNote, SectionTopic};
-use crate::messages::first_line;
+use crate::messages::{abandon_cause, first_line};
 use crate::terminal::number_format::group_digits;
 use crate::terminal::time_format::{format_duration, format_timestamp};
 use crate::terminal::to_one_line;
@@ -55,13 +55,16 @@ pub(super) fn model_replied(say: RecordTexts, truncation: Truncation) -> RecordT
 pub(super) fn model_call_abandoned(
     say: RecordTexts,
     context: &MessageContext<'_>,
-    why: &str,
+    cause: &AbandonCause,
     charged: &TokenUsage,
 ) -> RecordTexts {
-    say.live(|| match why {
-        "its process ended" => "  the previous model call was interrupted; asking again".to_owned(),
-        "aborted by the user" => "  the model call was cancelled".to_owned(),
-        why => {
+    let why = abandon_cause(cause);
+    say.live(|| match cause {
+        AbandonCause::OwnerEnded => {
+            "  the previous model call was interrupted; asking again".to_owned()
+        }
+        AbandonCause::Cancelled => "  the model call was cancelled".to_owned(),
+        AbandonCause::TimeLimit | AbandonCause::Failed(_) => {
             let again = context.retry().map(retry_phrase).unwrap_or_default();
             format!("  model call failed: {}{again}", first_line(why))
         }

@@ -1,18 +1,19 @@
 //! Messages about the run: guards, limits, cancellation, owners.
 
 use windlass::core::guard::loop_detection::{EscalationLevel, LoopDetectorTier};
+use windlass::core::log::command_rejection::CommandRejection;
 use windlass::core::log::record::{LoopFinding, RejectionSource, StopMode, TimeLimit};
 
 use super::{MAX_QUOTE_CHARS, MessageContext, RecordTexts, SectionTopic};
-use crate::messages::{stop_requested, stored_name, suspect_answer};
+use crate::messages::{command_rejection, stop_requested, stored_name, suspect_answer};
 use crate::terminal::number_format::count_noun;
 use crate::terminal::to_one_line;
 
 /// A command that the run did not accept. Its sender is told in the result.
-pub(super) fn command_rejected(say: RecordTexts, why: &str) -> RecordTexts {
-    say.timeline(|| format!("command rejected: {why}")).explain(SectionTopic::Guards, || {
-        format!("A command was rejected: {}.", to_one_line(why, MAX_QUOTE_CHARS))
-    })
+pub(super) fn command_rejected(say: RecordTexts, reason: &CommandRejection) -> RecordTexts {
+    let why = || command_rejection(reason);
+    say.timeline(|| format!("command rejected: {}", why()))
+        .explain(SectionTopic::Guards, || format!("A command was rejected: {}.", why()))
 }
 
 /// A person asked the run to stop.

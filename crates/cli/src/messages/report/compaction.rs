@@ -23,9 +23,9 @@ pub(crate) fn report_lines(preview: &CompactionReport, paper: OutputStyle) -> Ve
     lines.push(action_sentence(preview));
     if preview.action == "cut" {
         let kept = count_noun(preview.kept_parts as u64, "message part");
-        lines.push(format!("  stays as it is: the last {kept}"));
+        lines.push(format!("  kept unchanged: the last {kept}"));
         let quoted = preview.kept_verbatim.iter();
-        lines.extend(quoted.map(|text| format!("  stays word for word: {text}")));
+        lines.extend(quoted.map(|text| format!("  kept verbatim: {text}")));
     }
     lines
 }
@@ -33,25 +33,24 @@ pub(crate) fn report_lines(preview: &CompactionReport, paper: OutputStyle) -> Ve
 fn stage_line(stage: &StageReport) -> String {
     let StageReport { stage, blocks, percent_after } = stage;
     format!(
-        "  {stage}: {} to cut, then {percent_after} % full",
+        "  {stage}: {} to prune, then {percent_after} % full",
         count_noun(*blocks as u64, "block")
     )
 }
 
 fn action_sentence(preview: &CompactionReport) -> String {
     match preview.action {
-        "stages" => "a compaction would cut old results; no summary is needed".to_owned(),
+        "stages" => "a compaction would prune old results; no summary is needed".to_owned(),
         "cut" => format!(
             "a compaction would run {}; {} would be replaced by a summary",
             preview.recovery_step.as_deref().unwrap_or_default(),
             count_noun(preview.dropped_parts as u64, "message part"),
         ),
         "human" => {
-            "a compaction would ask you how to go on: the last ones freed too little".to_owned()
+            "a compaction would ask you how to continue: the last ones freed too little".to_owned()
         }
         "stuck" => {
-            "there is nothing to compact: no message is old enough to be left out, or every \
-                    recovery was used"
+            "there is nothing to compact: no message is old enough to be compacted, or every recovery was used"
                 .to_owned()
         }
         _ => "there is nothing to compact yet".to_owned(),
@@ -71,18 +70,18 @@ pub(crate) fn stuck_sentences(plan: &CompactionPreview) -> Vec<String> {
     let stage = |stage: &PruneStagePreview| {
         let (name, blocks) = (stage.stage.name(), count_noun(stage.blocks as u64, "block"));
         let after = stage.percent_after;
-        format!("Stage {name} could cut {blocks}, which leaves {after} % (wanted: {gain} %).")
+        format!(
+            "Pruning stage {name} could shorten {blocks}, which leaves {after} % (target: {gain} %)."
+        )
     };
     sentences.extend(plan.stages.iter().map(stage));
     sentences.push(match (plan.next_action, &plan.cut) {
         (PreviewedAction::Cut, Some(cut)) => {
-            format!("{} had not acted yet.", recovery_step_name(cut.step))
+            format!("{} was not used yet.", recovery_step_name(cut.step))
         }
-        (PreviewedAction::AskHuman, _) => "The last rung is to ask a human.".to_owned(),
-        (_, Some(cut)) => format!("{} could still act.", recovery_step_name(cut.step)),
-        (_, None) => {
-            "The ladder has no rung left, or there is nothing that may be left out.".to_owned()
-        }
+        (PreviewedAction::AskHuman, _) => "The last recovery step is to ask a person.".to_owned(),
+        (_, Some(cut)) => format!("{} could still be used.", recovery_step_name(cut.step)),
+        (_, None) => "No recovery step is left, or nothing more can be compacted.".to_owned(),
     });
     sentences
 }

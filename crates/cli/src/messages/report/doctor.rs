@@ -13,7 +13,7 @@ use crate::terminal::number_format::{
 /// Maximum number of conversations named on one line.
 const MAX_NAMES: usize = 5;
 
-pub(crate) const NO_MODEL_CHOSEN: &str = "none is chosen; set a key, give --model NAME (`sonnet`, \
+pub(crate) const NO_MODEL_CHOSEN: &str = "no model chosen; set a key, give --model NAME (`sonnet`, \
      `openai:…`, `ollama:…`) or set `model` in config.toml";
 pub(crate) const NO_DAMAGE: &str = "no damage found";
 pub(crate) const NO_OPEN_QUESTIONS: &str = "no run needs an answer";
@@ -30,8 +30,7 @@ pub(crate) fn default_model(model: &ModelSettings, says: &str) -> String {
         None => format!("price unknown (give it in [models.{name:?}] of config.toml)"),
     };
     format!(
-        "{name}, as {says} says: a window of {window} tokens, {price}; --model NAME asks another; \
-         nothing was asked over the network"
+        "{name} (from {says}): a window of {window} tokens, {price}; choose another with --model NAME; no network request was made"
     )
 }
 
@@ -40,11 +39,11 @@ pub(crate) fn agent_names(names: &[&str]) -> String {
 }
 
 pub(crate) fn file_ignored(page: &Path, why: &str) -> String {
-    format!("{} is left out: {why}", page.display())
+    format!("{} is ignored: {why}", page.display())
 }
 
 pub(crate) fn key_set(provider: &str, address: &str) -> String {
-    format!("{provider}: set; asked at {address}")
+    format!("{provider}: key set; endpoint {address}")
 }
 
 pub(crate) fn no_key(missing: &[String]) -> String {
@@ -70,7 +69,7 @@ pub(crate) fn retention(keep: &RetentionPolicy) -> String {
 }
 
 pub(crate) fn store_opened(place: &Path, schema: i64, size: u64) -> String {
-    format!("{} opens; schema {schema}, {}", place.display(), format_bytes(size))
+    format!("{} opened; schema {schema}, {}", place.display(), format_bytes(size))
 }
 
 pub(crate) fn store_will_be_created(place: &Path) -> String {
@@ -130,11 +129,11 @@ pub(crate) fn logs_readable(count: usize) -> String {
 }
 
 pub(crate) fn path_status(what: &str, path: &Path) -> String {
-    let there = if path.exists() { "" } else { " (nothing there)" };
+    let there = if path.exists() { "" } else { " (does not exist)" };
     format!("{what}: {}{there}", path.display())
 }
 
-pub(crate) const NO_CONFIG: &str = "no home folder is known, so there is no config.toml";
+pub(crate) const NO_CONFIG: &str = "no home folder found, so there is no config.toml";
 pub(crate) const NO_ORPHANS: &str = "no orphaned processes";
 
 pub(crate) fn settings_problem(file: &Path, problem: &str) -> String {
@@ -155,7 +154,7 @@ pub(crate) fn folder_untrusted(folder: &FolderTrust) -> String {
         changed => format!("changed since you trusted it ({})", changed.join(", ")),
     };
     format!(
-        "{} {changed}, so only its deny and ask rules count; `windlass trust` would enable:",
+        "{} {changed}, so only its deny and ask rules apply; `windlass trust` would enable:",
         folder.folder.display()
     )
 }
@@ -163,25 +162,26 @@ pub(crate) fn folder_untrusted(folder: &FolderTrust) -> String {
 pub(crate) fn orphaned_processes(count: usize) -> String {
     let commands = count_irregular_noun(count as u64, "process", "processes");
     let them = if count == 1 { "it" } else { "them" };
-    format!("{commands} outlived the run that started {them}; the next run ends what was left")
+    format!(
+        "{commands} still running after the end of the run that started {them}; the next run stops what is left"
+    )
 }
 
-pub(crate) fn scratch_space(folder: &Path, desks: usize, size: u64, more: bool) -> String {
-    let conversations = count_noun(desks as u64, "conversation");
+pub(crate) fn scratch_space(folder: &Path, conversations: usize, size: u64, more: bool) -> String {
+    let conversations = count_noun(conversations as u64, "conversation");
     let at_least = if more { "at least " } else { "" };
     let (folder, size) = (folder.display(), format_bytes(size));
     format!(
-        "scratch space of tools: {at_least}{size} for {conversations} in {folder}; old files can be \
-         removed while nothing runs"
+        "state of tools: {at_least}{size} for {conversations} in {folder}; old files can be removed while nothing runs"
     )
 }
 
 pub(crate) fn server_responds(place: &str) -> String {
-    format!("{place} answers")
+    format!("{place} responds")
 }
 
 pub(crate) fn server_unreachable(place: &str, error: &str) -> String {
-    format!("{place} does not answer ({error}); check the address and the server")
+    format!("{place} is not responding ({error}); check the address and the server")
 }
 
 /// The number of live workers.

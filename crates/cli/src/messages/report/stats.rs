@@ -20,16 +20,16 @@ pub(crate) fn share_lines(stats: &RunStats, paper: OutputStyle, days: Option<u32
         false => paper.paint(
             Color::Red,
             &format!(
-                "over the target of {UNEXPECTED_TARGET}; look with `windlass runs` and `windlass explain`"
+                "above the target of {UNEXPECTED_TARGET}; see `windlass runs` and `windlass explain`"
             ),
         ),
     };
     let title = format!("{} ended{when}", count_noun(stats.runs as u64, "run"));
     let mut lines = vec![paper.paint(Color::Bold, &title)];
-    lines.push(share("stopped at the cap", stats.stopped_at_cap));
+    lines.push(share("stopped at a limit", stats.stopped_at_cap));
     lines.push(format!("{}  {verdict}", share("unexpected stops", stats.unexpected)));
     lines.push(String::new());
-    lines.push(paper.paint(Color::Bold, "why they ended"));
+    lines.push(paper.paint(Color::Bold, "stop causes"));
     lines.extend(stats.reasons.iter().map(|(reason, runs)| share(reason, *runs)));
     lines
 }

@@ -7,7 +7,7 @@ use windlass::core::log::record::Record;
 use windlass::core::projection::{TraceCall, TraceRow};
 
 use crate::inspect::history::ConversationHistory;
-use crate::messages::stop_reason;
+use crate::messages::{phase_phrase, stop_reason};
 use crate::terminal::time_format::{format_clock, format_duration, format_offset};
 use crate::terminal::{sanitize_line, truncate};
 
@@ -15,7 +15,7 @@ use crate::terminal::{sanitize_line, truncate};
 pub(crate) fn table_heading(room: usize, first: UnixMillis) -> String {
     // The time zone is in the heading, once for all rows.
     let time = format!("at{}", format_offset(first));
-    let (iter, because, calls) = ("iter", "because of", "calls");
+    let (iter, because, calls) = ("iter", "reason", "calls");
     format!("{iter:>4} {time:<8} {because:<16} {calls:<room$} {:>8} {:>6} stop", "in", "out")
 }
 
@@ -38,15 +38,15 @@ pub(crate) fn model_lines(rows: &[TraceRow]) -> Vec<String> {
         }
     }
     let line = |(model, from, upto): &(&str, u32, u32)| match from == upto {
-        true => format!("iteration {from} asked {}", sanitize_line(model)),
-        false => format!("iterations {from} to {upto} asked {}", sanitize_line(model)),
+        true => format!("iteration {from} used {}", sanitize_line(model)),
+        false => format!("iterations {from} to {upto} used {}", sanitize_line(model)),
     };
     spans.iter().map(line).filter(|_| spans.len() > 1).collect()
 }
 
 /// The heading of the table on a narrow terminal.
 pub(crate) fn narrow_heading(first: UnixMillis) -> String {
-    format!("iter at{} because of, tokens in / out, stop", format_offset(first))
+    format!("iter at{} reason, tokens in / out, stop", format_offset(first))
 }
 
 /// A row on a narrow terminal, without its calls.
@@ -72,10 +72,10 @@ pub(crate) fn open_call_cell(call: &Call) -> String {
         CallState::AwaitingPermission | CallState::Ready => "is queued",
         CallState::AwaitingClassifier => "waits for the classifier",
         CallState::AwaitingHuman(_) => "needs an answer",
-        CallState::Running { .. } => "runs",
-        CallState::AwaitingChildren(_) => "waits for children",
-        CallState::AwaitingRetry { .. } => "is tried again soon",
-        CallState::Lost => "was lost",
+        CallState::Running { .. } => "running",
+        CallState::AwaitingChildren(_) => "waits for sub-agents",
+        CallState::AwaitingRetry { .. } => "waits for a retry",
+        CallState::Lost => "was interrupted",
         CallState::Finished(shown) => shown.kind.as_str(),
     };
     format!("{} {doing}", sanitize_line(&call.tool_use.name))
@@ -89,7 +89,7 @@ pub(crate) fn closing_line(story: &ConversationHistory, run: &RunId) -> String {
                 && ended == run
             {
                 let (name, seq) = (cause.as_str(), entry.seq);
-                return format!("ended: {name}: {} [entry {seq}]", stop_reason(*cause));
+                return format!("stopped ({name}): {} [entry {seq}]", stop_reason(*cause));
             }
         }
     }
@@ -97,10 +97,10 @@ pub(crate) fn closing_line(story: &ConversationHistory, run: &RunId) -> String {
         Some(active) if active.id == *run => {
             let waits = active.open_questions().count();
             match waits {
-                0 => format!("not over: {}", active.phase_name()),
-                _ => format!("not over: waits for you ({waits} open)"),
+                0 => format!("not finished: {}", phase_phrase(&active.phase)),
+                _ => format!("not finished: waiting for an answer ({waits} open)"),
             }
         }
-        Some(_) | None => "not over: waits its turn".to_owned(),
+        Some(_) | None => "not finished: queued".to_owned(),
     }
 }
