@@ -151,8 +151,8 @@ impl Store for PostgresStore {
             validation::validate_message(&message)?;
             let (lane, message) = (&lane, &EncodedMessage::new(&message)?);
             crash_points::crash_point(crash_points::ENQUEUE_BEFORE);
-            let sent = with_connection!(self.pool, |connection, _| inbox::enqueue_message(
-                connection, lane, message, None
+            let sent = with_connection!(self.pool, |conn, _| inbox::enqueue_message(
+                conn, lane, message, None
             ))
             .await?;
             crash_points::crash_point(crash_points::ENQUEUE_AFTER);
@@ -172,8 +172,8 @@ impl Store for PostgresStore {
             validation::validate_worker(&worker)?;
             let (lane, worker, dead) = (&lane, &worker, dead.as_ref());
             crash_points::crash_point(crash_points::CLAIM_BEFORE);
-            let claimed = with_connection!(self.pool, |connection, attempt| {
-                lanes::claim_lane(connection, lane, worker, dead, attempt)
+            let claimed = with_connection!(self.pool, |conn, attempt| {
+                lanes::claim_lane(conn, lane, worker, dead, attempt)
             });
             let claimed = claimed.await?;
             crash_points::crash_point(crash_points::CLAIM_AFTER);
@@ -190,8 +190,8 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let (lane, worker) = (&lane, &worker);
             crash_points::crash_point(crash_points::RELEASE_BEFORE);
-            let released = with_connection!(self.pool, |connection, _| lanes::release_lane(
-                connection, lane, worker, epoch
+            let released = with_connection!(self.pool, |conn, _| lanes::release_lane(
+                conn, lane, worker, epoch
             ));
             let wants_more = released.await?;
             crash_points::crash_point(crash_points::RELEASE_AFTER);
@@ -227,10 +227,8 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |connection, _| lane_reads::read_log(
-                connection, lane, after, limit
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| lane_reads::read_log(conn, lane, after, limit))
+                .await
         })
     }
 
@@ -241,10 +239,7 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |connection, _| inbox::pending_messages(
-                connection, lane, limit
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| inbox::pending_messages(conn, lane, limit)).await
         })
     }
 
@@ -257,10 +252,7 @@ impl Store for PostgresStore {
         Box::pin(async move {
             validation::validate_lane(&child)?;
             let (parent, child) = (&parent, &child);
-            with_connection!(self.pool, |connection, _| lanes::fork_lane(
-                connection, parent, at, child
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| lanes::fork_lane(conn, parent, at, child)).await
         })
     }
 
@@ -275,11 +267,10 @@ impl Store for PostgresStore {
     fn hint_unread_messages(&self, owner: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             let owner = &owner;
-            let lanes =
-                with_connection!(self.pool, |connection, _| runnable_lanes::lanes_with_messages(
-                    connection, owner
-                ))
-                .await?;
+            let lanes = with_connection!(self.pool, |conn, _| runnable_lanes::lanes_with_messages(
+                conn, owner
+            ))
+            .await?;
             lanes.iter().for_each(|lane| self.hints.notify_if_waiting(lane));
             Ok(())
         })
@@ -294,10 +285,7 @@ impl Store for PostgresStore {
             validation::validate_lane(&lane)?;
             validation::validate_affinity(&affinity)?;
             let (lane, affinity) = (&lane, &affinity);
-            with_connection!(self.pool, |connection, _| lanes::register_lane(
-                connection, lane, affinity
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| lanes::register_lane(conn, lane, affinity)).await
         })
     }
 
@@ -307,10 +295,8 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<Vec<AbandonedLane>, StoreError>> {
         Box::pin(async move {
             let pass = &pass;
-            with_connection!(self.pool, |connection, _| heartbeats::reconcile_dead_owners(
-                connection, pass
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| heartbeats::reconcile_dead_owners(conn, pass))
+                .await
         })
     }
 
@@ -320,17 +306,13 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<DeletedRows, StoreError>> {
         Box::pin(async move {
             let forget = &forget;
-            with_connection!(self.pool, |connection, _| deletion::forget_old_rows(
-                connection, forget
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| deletion::forget_old_rows(conn, forget)).await
         })
     }
 
     fn owner_heartbeats(&self) -> BoxFuture<'_, Result<Vec<ObservedHeartbeat>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |connection, _| heartbeats::owner_heartbeats(connection))
-                .await
+            with_connection!(self.pool, |conn, _| heartbeats::owner_heartbeats(conn)).await
         })
     }
 
@@ -343,8 +325,8 @@ impl Store for PostgresStore {
             validation::validate_worker(&worker)?;
             let (worker, query) = (&worker, &query);
             crash_points::crash_point(crash_points::CLAIM_BEFORE);
-            let claimed = with_connection!(self.pool, |connection, attempt| {
-                runnable_lanes::claim_runnable_lanes(connection, worker, query, attempt)
+            let claimed = with_connection!(self.pool, |conn, attempt| {
+                runnable_lanes::claim_runnable_lanes(conn, worker, query, attempt)
             });
             let claimed = claimed.await?;
             if !claimed.is_empty() {
@@ -357,10 +339,7 @@ impl Store for PostgresStore {
     fn lanes_owned_by(&self, owner: WorkerId) -> BoxFuture<'_, Result<Vec<LaneId>, StoreError>> {
         Box::pin(async move {
             let owner = &owner;
-            with_connection!(self.pool, |connection, _| runnable_lanes::lanes_owned_by(
-                connection, owner
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| runnable_lanes::lanes_owned_by(conn, owner)).await
         })
     }
 
@@ -372,8 +351,8 @@ impl Store for PostgresStore {
         Box::pin(async move {
             validation::validate_worker(&worker)?;
             let (worker, workspaces) = (&worker, &column_values::encode_workspaces(&workspaces));
-            with_connection!(self.pool, |connection, _| heartbeats::announce_workspaces(
-                connection, worker, workspaces
+            with_connection!(self.pool, |conn, _| heartbeats::announce_workspaces(
+                conn, worker, workspaces
             ))
             .await
         })
@@ -381,17 +360,14 @@ impl Store for PostgresStore {
 
     fn list_workers(&self) -> BoxFuture<'_, Result<Vec<WorkerInfo>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |connection, _| heartbeats::recent_workers(connection))
-                .await
+            with_connection!(self.pool, |conn, _| heartbeats::recent_workers(conn)).await
         })
     }
 
     fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            let woken =
-                with_connection!(self.pool, |connection, _| lanes::wake_lane(connection, lane))
-                    .await?;
+            let woken = with_connection!(self.pool, |conn, _| lanes::wake_lane(conn, lane)).await?;
             if woken {
                 self.notifier.notify_lane(lane);
             }
@@ -402,16 +378,14 @@ impl Store for PostgresStore {
     fn remove_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<RemovedLanes, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |connection, _| deletion::remove_lanes(connection, lane))
-                .await
+            with_connection!(self.pool, |conn, _| deletion::remove_lanes(conn, lane)).await
         })
     }
 
     fn lane_info(&self, lane: LaneId) -> BoxFuture<'_, Result<Option<LaneInfo>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |connection, _| lane_reads::read_lane(connection, lane))
-                .await
+            with_connection!(self.pool, |conn, _| lane_reads::read_lane(conn, lane)).await
         })
     }
 
@@ -421,10 +395,8 @@ impl Store for PostgresStore {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |connection, _| lane_reads::read_trace_ends(
-                connection, since, limit
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| lane_reads::read_trace_ends(conn, since, limit))
+                .await
         })
     }
 
@@ -436,8 +408,8 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
         Box::pin(async move {
             let lane = &lane;
-            with_connection!(self.pool, |connection, _| lane_reads::read_raw_responses(
-                connection, lane, after, limit
+            with_connection!(self.pool, |conn, _| lane_reads::read_raw_responses(
+                conn, lane, after, limit
             ))
             .await
         })
@@ -446,19 +418,13 @@ impl Store for PostgresStore {
     fn spending(&self, account: SpendingAccount) -> BoxFuture<'_, Result<Spending, StoreError>> {
         Box::pin(async move {
             let account = &account;
-            with_connection!(self.pool, |connection, _| statistics::read_spending(
-                connection, account
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| statistics::read_spending(conn, account)).await
         })
     }
 
     fn tool_stats(&self, since: UnixMillis) -> BoxFuture<'_, Result<Vec<ToolStats>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |connection, _| statistics::read_tool_stats(
-                connection, since
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| statistics::read_tool_stats(conn, since)).await
         })
     }
 
@@ -467,8 +433,7 @@ impl Store for PostgresStore {
         since: UnixMillis,
     ) -> BoxFuture<'_, Result<Vec<EventCount>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |connection, _| statistics::count_events(connection, since))
-                .await
+            with_connection!(self.pool, |conn, _| statistics::count_events(conn, since)).await
         })
     }
 
@@ -476,10 +441,8 @@ impl Store for PostgresStore {
         Box::pin(async move {
             validation::validate_worker(&event.worker)?;
             let event = &event;
-            with_connection!(self.pool, |connection, _| statistics::insert_worker_event(
-                connection, event
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| statistics::insert_worker_event(conn, event))
+                .await
         })
     }
 
@@ -489,10 +452,8 @@ impl Store for PostgresStore {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
         Box::pin(async move {
-            with_connection!(self.pool, |connection, _| statistics::read_worker_events(
-                connection, page, limit
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| statistics::read_worker_events(conn, page, limit))
+                .await
         })
     }
 
@@ -503,10 +464,7 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(async move {
             let lane = lane.as_ref();
-            with_connection!(self.pool, |connection, _| lane_reads::read_runs(
-                connection, lane, limit
-            ))
-            .await
+            with_connection!(self.pool, |conn, _| lane_reads::read_runs(conn, lane, limit)).await
         })
     }
 }
