@@ -103,24 +103,24 @@ impl Conversation {
 
     /// Returns what working child runs and classifiers may still spend.
     fn reserved_spending(&self) -> Spending {
-        let mut lent = Spending::default();
-        for stray in &self.orphans {
-            lent.add_spending(&stray.granted.as_spending());
+        let mut reserved = Spending::default();
+        for orphan in &self.orphans {
+            reserved.add_spending(&orphan.granted.as_spending());
         }
         let round = self.run.as_ref().and_then(Run::round);
         for call in round.into_iter().flat_map(|round| &round.calls) {
-            if let Some(away) = call.pending_children() {
-                let granted = away.granted.as_spending();
-                (0..away.outstanding_count()).for_each(|_| lent.add_spending(&granted));
+            if let Some(pending) = call.pending_children() {
+                let granted = pending.granted.as_spending();
+                (0..pending.outstanding_count()).for_each(|_| reserved.add_spending(&granted));
             }
             if call.state == CallState::AwaitingClassifier {
-                lent.add_usage(
+                reserved.add_usage(
                     &side_requests::CLASSIFICATION_COST,
                     self.side_model_price().as_ref(),
                 );
             }
         }
-        lent
+        reserved
     }
 
     /// Returns what the conversation spent and what is reserved for it: the worst case of its calls

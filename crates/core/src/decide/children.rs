@@ -62,13 +62,13 @@ pub(super) fn start_children(draft: &mut DecisionDraft<'_>, id: CallId) {
 
 /// Starts those tasks of a call that had to wait for a free slot.
 pub(super) fn start_waiting_children(draft: &mut DecisionDraft<'_>, place: usize) {
-    let Some((id, away)) =
+    let Some((id, pending)) =
         draft.calls().get(place).and_then(|c| Some((c.id, c.pending_children()?)))
     else {
         return;
     };
-    let (sent, tasks, granted) = (away.started, away.replies.len(), away.granted);
-    if sent < tasks && away.cancellation == ChildCancellation::NotRequested {
+    let (sent, tasks, granted) = (pending.started, pending.replies.len(), pending.granted);
+    if sent < tasks && pending.cancellation == ChildCancellation::NotRequested {
         start_child_range(draft, id, sent, tasks, granted);
     }
 }
@@ -117,16 +117,18 @@ fn too_deep_error(depth: u8) -> ToolError {
 pub(super) fn on_child_result(
     draft: &mut DecisionDraft<'_>,
     message: InboxMessageId,
-    home: &ChildResult,
+    result: &ChildResult,
 ) -> Option<NextStep> {
     // The result counts whichever owner started the child.
     let waits = |call: &Call| {
-        let place =
-            call.pending_children().and_then(|away| away.replies.get(usize::from(home.part)));
+        let place = call
+            .pending_children()
+            .and_then(|pending| pending.replies.get(usize::from(result.part)));
         place.is_some_and(Option::is_none)
     };
-    let waited_for = draft.call(home.call).is_some_and(waits);
-    if !waited_for && !draft.state().orphans.iter().any(|stray| stray.matches(home.call, home.part))
+    let waited_for = draft.call(result.call).is_some_and(waits);
+    if !waited_for
+        && !draft.state().orphans.iter().any(|orphan| orphan.matches(result.call, result.part))
     {
         return None;
     }
@@ -134,19 +136,19 @@ pub(super) fn on_child_result(
     if !waited_for {
         return Some(NextStep::Wait);
     }
-    finalize_if_all_returned(draft, home.call);
+    finalize_if_all_returned(draft, result.call);
     Some(NextStep::AdvanceRound)
 }
 
 fn finalize_if_all_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
-    let Some(away) =
-        draft.call(id).and_then(Call::pending_children).filter(|away| away.is_complete())
+    let Some(pending) =
+        draft.call(id).and_then(Call::pending_children).filter(|pending| pending.is_complete())
     else {
         return;
     };
     let limit = draft.result_char_limit();
-    let text = away.combined_text(limit);
-    let shown = if away.has_failed() {
+    let text = pending.combined_text(limit);
+    let shown = if pending.has_failed() {
         let error = ToolError::new(
             "child_failed",
             &text,
@@ -161,17 +163,20 @@ fn finalize_if_all_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
 
 /// Cancels the child runs of a call, once.
 pub(super) fn cancel_children(draft: &mut DecisionDraft<'_>, id: CallId) {
-    let told = |away: &PendingChildren| away.cancellation == ChildCancellation::Requested;
-    if draft.call(id).and_then(Call::pending_children).is_some_and(|away| !told(away)) {
+    let is_cancelled =
+        |pending: &PendingChildren| pending.cancellation == ChildCancellation::Requested;
+    if draft.call(id).and_then(Call::pending_children).is_some_and(|pending| !is_cancelled(pending))
+    {
         draft.record(Record::ChildrenCancelled { call: id });
     }
 }
 
 /// Returns what is known of child runs that did not return, and what the others returned.
-pub(super) fn abandoned_children_text(away: &PendingChildren, limit_chars: u64) -> String {
-    let missing = format!("{} of its sub-agents did not return in time", away.outstanding_count());
-    if away.replies.iter().all(Option::is_none) {
+pub(super) fn abandoned_children_text(pending: &PendingChildren, limit_chars: u64) -> String {
+    let missing =
+        format!("{} of its sub-agents did not return in time", pending.outstanding_count());
+    if pending.replies.iter().all(Option::is_none) {
         return missing;
     }
-    format!("{missing}\n\n{}", away.combined_text(limit_chars))
+    format!("{missing}\n\n{}", pending.combined_text(limit_chars))
 }

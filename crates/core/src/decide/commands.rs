@@ -50,9 +50,9 @@ fn would_start_at_once(draft: &DecisionDraft<'_>) -> bool {
 
 /// Returns whether a later command of the same batch cancels the run of this prompt.
 fn is_cancelled(run: &RunId, later: &[InboxMessage]) -> bool {
-    later.iter().any(|mail| {
+    later.iter().any(|message| {
         matches!(
-            &mail.body,
+            &message.body,
             InboxCommand::Cancel { run: Some(target) } | InboxCommand::Abort { run: Some(target) }
                 if target == run
         )
@@ -80,19 +80,21 @@ fn finish_unstarted_run(draft: &mut DecisionDraft<'_>, run: &RunId) -> NextStep 
     NextStep::Wait
 }
 
-fn dispatch_command(draft: &mut DecisionDraft<'_>, mail: &InboxMessage) -> NextStep {
-    match &mail.body {
-        InboxCommand::Prompt { run, blocks, .. } => on_prompt(draft, mail.id, run, blocks),
-        InboxCommand::Steer { run, blocks } => on_steer(draft, mail.id, run, blocks),
-        InboxCommand::Answer { question, answer } => on_answer(draft, mail.id, *question, answer),
-        InboxCommand::Cancel { run } => on_stop(draft, mail.id, run.as_ref(), StopMode::Cancel),
-        InboxCommand::Abort { run } => on_stop(draft, mail.id, run.as_ref(), StopMode::Abort),
-        InboxCommand::ChildFinished { result, .. } => {
-            on_child_finished(draft, mail.id, result.as_ref())
+fn dispatch_command(draft: &mut DecisionDraft<'_>, message: &InboxMessage) -> NextStep {
+    match &message.body {
+        InboxCommand::Prompt { run, blocks, .. } => on_prompt(draft, message.id, run, blocks),
+        InboxCommand::Steer { run, blocks } => on_steer(draft, message.id, run, blocks),
+        InboxCommand::Answer { question, answer } => {
+            on_answer(draft, message.id, *question, answer)
         }
-        InboxCommand::Task { run, task, .. } => on_child_task(draft, mail.id, run, task),
-        InboxCommand::Compact { .. } => on_compact(draft, mail.id),
-        InboxCommand::Memory { text } => on_memory(draft, mail.id, text),
+        InboxCommand::Cancel { run } => on_stop(draft, message.id, run.as_ref(), StopMode::Cancel),
+        InboxCommand::Abort { run } => on_stop(draft, message.id, run.as_ref(), StopMode::Abort),
+        InboxCommand::ChildFinished { result, .. } => {
+            on_child_finished(draft, message.id, result.as_ref())
+        }
+        InboxCommand::Task { run, task, .. } => on_child_task(draft, message.id, run, task),
+        InboxCommand::Compact { .. } => on_compact(draft, message.id),
+        InboxCommand::Memory { text } => on_memory(draft, message.id, text),
     }
 }
 
@@ -160,10 +162,10 @@ fn on_steer(
 fn on_child_finished(
     draft: &mut DecisionDraft<'_>,
     message: InboxMessageId,
-    home: Option<&ChildResult>,
+    result: Option<&ChildResult>,
 ) -> NextStep {
-    let heard = match home {
-        Some(home) => children::on_child_result(draft, message, home),
+    let heard = match result {
+        Some(result) => children::on_child_result(draft, message, result),
         None if draft.run().is_some() && !draft.is_stopping() => {
             draft.record(Record::SteeringQueued { message });
             Some(NextStep::Wait)
@@ -260,17 +262,17 @@ fn on_answer(
         // The timer, which is due, decides about the call.
         return reject_command(draft, message, CommandRejection::QuestionExpired);
     }
-    let about = question.kind;
-    if !about.accepts(answer) {
-        let accepted = about.accepted_answers().to_vec();
+    let kind = question.kind;
+    if !kind.accepts(answer) {
+        let accepted = kind.accepted_answers().to_vec();
         let reason = CommandRejection::AnswerNotAccepted { question: id, accepted };
         return reject_command(draft, message, reason);
     }
-    if !matches_current_input(draft, &about, answer) {
+    if !matches_current_input(draft, &kind, answer) {
         return reject_command(draft, message, CommandRejection::InputChanged);
     }
     draft.record(Record::QuestionAnswered { message });
-    match about {
+    match kind {
         QuestionKind::Approval { call } => on_approval_answer(draft, call, answer),
         QuestionKind::Uncertain { call } => on_uncertain_answer(draft, call, answer),
         QuestionKind::ModelQuestion { call } => on_model_question_answer(draft, call, answer),
@@ -279,7 +281,7 @@ fn on_answer(
             return on_prompt_change_answer(draft, message, answer);
         }
         QuestionKind::Guidance { .. } | QuestionKind::Budget { .. } => {
-            return on_pause_answer(draft, message, &about, answer);
+            return on_pause_answer(draft, message, &kind, answer);
         }
     }
     NextStep::AdvanceRound
@@ -288,11 +290,11 @@ fn on_answer(
 /// Returns whether the approved input is the input that would run.
 fn matches_current_input(
     draft: &DecisionDraft<'_>,
-    about: &QuestionKind,
+    kind: &QuestionKind,
     answer: &HumanAnswer,
 ) -> bool {
     let HumanAnswer::Allow { input_hash: Some(seen), .. } = answer else { return true };
-    let call = about.call().and_then(|call| draft.call(call));
+    let call = kind.call().and_then(|call| draft.call(call));
     call.is_some_and(|call| call.tool_use.input.canonical_hash_hex() == **seen)
 }
 
@@ -326,16 +328,16 @@ fn grant_rule(draft: &mut DecisionDraft<'_>, call: CallId, rule: &PermissionRule
 fn on_pause_answer(
     draft: &mut DecisionDraft<'_>,
     message: InboxMessageId,
-    about: &QuestionKind,
+    kind: &QuestionKind,
     answer: &HumanAnswer,
 ) -> NextStep {
     if *answer == (HumanAnswer::Abandon {}) {
-        if let QuestionKind::Guidance { suspect_answer: Some(kept), .. } = about {
+        if let QuestionKind::Guidance { suspect_answer: Some(kept), .. } = kind {
             return finish_with_suspect_answer(draft, kept);
         }
         return request_stop(draft, message, StopMode::Cancel);
     }
-    match about {
+    match kind {
         QuestionKind::Budget { .. } => draft.record(Record::BudgetExtended {}),
         QuestionKind::Guidance { .. }
         | QuestionKind::PromptChanged { .. }
@@ -359,7 +361,7 @@ fn on_uncertain_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &Hum
         | HumanAnswer::Deny { .. }
         | HumanAnswer::Continue {}
         | HumanAnswer::Text { .. } => {
-            draft.finalize_result(call, CallResult::from_lost_call(SideEffects::Unknown))
+            draft.finalize_result(call, CallResult::from_lost_call(SideEffects::Unknown));
         }
     }
 }

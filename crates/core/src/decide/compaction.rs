@@ -29,9 +29,9 @@ pub(super) fn compact_before_call(
 ) -> NextStep {
     match window_pressure(draft) {
         WindowPressure::Fine => {
-            let rung = requested_step(draft);
+            let step = requested_step(draft);
             let trigger = CompactionTrigger::Requested;
-            take_step(draft, rung, CompactionNeed { next_transition, stop_cause: None, trigger })
+            take_step(draft, step, CompactionNeed { next_transition, stop_cause: None, trigger })
         }
         WindowPressure::Tight | WindowPressure::Full => {
             match pruning::review_before_pruning(
@@ -127,7 +127,7 @@ fn has_compacted_reactively(draft: &DecisionDraft<'_>) -> bool {
 pub(super) fn can_compact_reactively(draft: &DecisionDraft<'_>) -> bool {
     let Some(settings) = draft.settings() else { return false };
     let can =
-        |rung| rung == RecoveryStep::AskHuman || cut_position(draft, &settings, rung).is_some();
+        |step| step == RecoveryStep::AskHuman || cut_position(draft, &settings, step).is_some();
     !has_compacted_reactively(draft) && next_recovery_step(draft).is_some_and(can)
 }
 
@@ -160,13 +160,13 @@ fn take_next_step(draft: &mut DecisionDraft<'_>, need: CompactionNeed) -> NextSt
 
 fn take_step(
     draft: &mut DecisionDraft<'_>,
-    rung: Option<RecoveryStep>,
+    step: Option<RecoveryStep>,
     need: CompactionNeed,
 ) -> NextStep {
     let Some(settings) = draft.settings() else { return NextStep::Wait };
     let CompactionNeed { next_transition, stop_cause, trigger } = need;
-    let rung = rung.map(|rung| or_deep_prune(draft, &settings, rung, stop_cause));
-    match rung.map(|rung| (rung, cut_position(draft, &settings, rung))) {
+    let step = step.map(|step| or_deep_prune(draft, &settings, step, stop_cause));
+    match step.map(|step| (step, cut_position(draft, &settings, step))) {
         // A run past its soft time limit asks no more questions.
         Some((RecoveryStep::AskHuman, _)) if !is_wrapping_up_now(draft) => {
             draft.record(Record::RecoveryStepUsed { step: RecoveryStep::AskHuman });
@@ -205,11 +205,11 @@ fn is_wrapping_up_now(draft: &mut DecisionDraft<'_>) -> bool {
 fn or_deep_prune(
     draft: &DecisionDraft<'_>,
     settings: &Settings,
-    rung: RecoveryStep,
+    step: RecoveryStep,
     otherwise: Option<StopCause>,
 ) -> RecoveryStep {
-    let nothing = rung == RecoveryStep::Compact && cut_position(draft, settings, rung).is_none();
-    if nothing && otherwise.is_some() { RecoveryStep::DeepPrune } else { rung }
+    let nothing = step == RecoveryStep::Compact && cut_position(draft, settings, step).is_none();
+    if nothing && otherwise.is_some() { RecoveryStep::DeepPrune } else { step }
 }
 
 /// Handles the end of the ladder. What the pruning stages free may still be enough for one call.
@@ -264,9 +264,9 @@ pub(super) fn postpone_compaction(
 fn cut_position(
     draft: &DecisionDraft<'_>,
     settings: &Settings,
-    rung: RecoveryStep,
+    step: RecoveryStep,
 ) -> Option<usize> {
-    compaction_trial::find_cut(draft.state(), settings, rung).map(|cut| cut.keep_from)
+    compaction_trial::find_cut(draft.state(), settings, step).map(|cut| cut.keep_from)
 }
 
 fn user_message_count(draft: &DecisionDraft<'_>) -> u32 {
@@ -278,10 +278,10 @@ fn user_message_count(draft: &DecisionDraft<'_>) -> u32 {
 pub(super) fn request_summary(
     draft: &mut DecisionDraft<'_>,
     compaction: PlannedCompaction,
-    wishes: Option<Arc<str>>,
+    hook_instructions: Option<Arc<str>>,
 ) -> NextStep {
     let Some(settings) = draft.state().active_settings() else { return NextStep::Wait };
-    let instructions = join_instructions(draft, wishes);
+    let instructions = join_instructions(draft, hook_instructions);
     let model = side_requests::side_model(&settings);
     if settings.window.summariser == Summariser::Off || budget::lacks_required_price(draft, model) {
         return record_compaction(draft, &compaction, None);

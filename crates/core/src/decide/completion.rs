@@ -92,10 +92,10 @@ fn find_objection(
 pub(super) fn on_answer_reviewed(
     draft: &mut DecisionDraft<'_>,
     cause: StopCause,
-    advice: &ReviewResult,
+    result: &ReviewResult,
 ) -> NextStep {
     draft.check_time_limits();
-    match advice {
+    match result {
         ReviewResult::Block { reason } => {
             reject_answer(draft, cause, RejectionSource::Hook, reason)
         }

@@ -184,8 +184,8 @@ impl<'a> DecisionDraft<'a> {
 
     /// Returns the pending review.
     pub(super) fn pending_review(&self) -> Option<(ReviewId, Review)> {
-        let consulting = self.run().and_then(Run::pending_review)?;
-        Some((consulting.id, consulting.review.clone()))
+        let pending = self.run().and_then(Run::pending_review)?;
+        Some((pending.id, pending.review.clone()))
     }
 
     /// Abandons a model call that will return nothing, charged in full: its reply had started.

@@ -22,9 +22,9 @@ pub(super) fn on_block_ready(
     if asking.model_call != model_call || seen {
         return;
     }
-    let may =
+    let is_allowed =
         is_safe_to_start_early(draft, tool_use, facts) && has_early_slot(draft, asking, facts);
-    let start = if may { EarlyStart::Started } else { EarlyStart::Held };
+    let start = if is_allowed { EarlyStart::Started } else { EarlyStart::Held };
     draft.record(Record::EarlyCallDecided { call: CallId { model_call, index }, start });
 }
 
@@ -35,14 +35,14 @@ fn is_safe_to_start_early(
 ) -> bool {
     let Some(settings) = draft.settings() else { return false };
     let grants = &draft.state().grants;
-    let asked = facts.permission_query(&tool_use.name, grants, HookPreference::Neutral);
+    let query = facts.permission_query(&tool_use.name, grants, HookPreference::Neutral);
     facts.touches.is_read()
         && facts.is_repeatable()
         && facts.problem.is_none()
         && tool_use.input.is_object()
         && facts.answered_by == AnsweredBy::Tool
         && settings.hooks.before_tool == HookPresence::Absent
-        && matches!(settings.rules.decide(asked), PermissionDecision::Allow { .. })
+        && matches!(settings.rules.decide(query), PermissionDecision::Allow { .. })
 }
 
 fn has_early_slot(draft: &DecisionDraft<'_>, asking: &PendingModelCall, facts: &CallFacts) -> bool {

@@ -43,7 +43,7 @@ pub(super) fn record_rejection(
     level: EscalationLevel,
 ) {
     draft.record(Record::AnswerRejected { by, reason: Arc::from(reason), level });
-    let said = match by {
+    let text = match by {
         RejectionSource::Drift => prompt_texts::REPROMPT,
         RejectionSource::Checklist
         | RejectionSource::Hook
@@ -51,9 +51,9 @@ pub(super) fn record_rejection(
         | RejectionSource::Schema => reason,
     };
     match level {
-        EscalationLevel::Calm | EscalationLevel::Nudge => draft.add_note(said),
+        EscalationLevel::Calm | EscalationLevel::Nudge => draft.add_note(text),
         EscalationLevel::Directive | EscalationLevel::Human => {
-            draft.add_note(&prompt_texts::repeat_rejection(said));
+            draft.add_note(&prompt_texts::repeat_rejection(text));
         }
     }
 }

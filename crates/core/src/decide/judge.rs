@@ -46,10 +46,10 @@ pub(super) fn ask_judge(draft: &mut DecisionDraft<'_>, cause: StopCause) -> Next
 pub(super) fn on_judge_answered(
     draft: &mut DecisionDraft<'_>,
     cause: StopCause,
-    advice: &ReviewResult,
+    result: &ReviewResult,
 ) -> NextStep {
     draft.check_time_limits();
-    match advice {
+    match result {
         ReviewResult::ModelText { text, .. } => match side_requests::parse_judge_verdict(text) {
             JudgeVerdict::Yes => steer_or_finish(draft, cause),
             JudgeVerdict::No { reason } => {

@@ -15,32 +15,32 @@ use crate::stop::StopCause;
 pub(super) fn on_review_returned(
     draft: &mut DecisionDraft<'_>,
     id: ReviewId,
-    advice: &ReviewResult,
+    result: &ReviewResult,
 ) -> NextStep {
     let Some((id, about)) = draft.pending_review().filter(|(sought, _)| *sought == id) else {
         return NextStep::Wait;
     };
-    let charged = match advice {
+    let charged = match result {
         ReviewResult::ModelText { usage, .. } | ReviewResult::Failed { usage, .. } => Some(*usage),
         ReviewResult::Pass { .. } | ReviewResult::Block { .. } | ReviewResult::Stop { .. } => None,
     };
     draft.record(Record::ReviewCompleted { id, charged });
     match about {
-        Review::Prompt {} => on_prompt_reviewed(draft, advice),
-        Review::Answer { cause } => completion::on_answer_reviewed(draft, cause, advice),
-        Review::Judge { cause, .. } => judge::on_judge_answered(draft, cause, advice),
+        Review::Prompt {} => on_prompt_reviewed(draft, result),
+        Review::Answer { cause } => completion::on_answer_reviewed(draft, cause, result),
+        Review::Judge { cause, .. } => judge::on_judge_answered(draft, cause, result),
         Review::Pruning { goal, next_transition } => {
-            on_pruning_reviewed(draft, goal, next_transition, advice)
+            on_pruning_reviewed(draft, goal, next_transition, result)
         }
-        Review::Compaction { compaction } => on_compaction_reviewed(draft, compaction, advice),
+        Review::Compaction { compaction } => on_compaction_reviewed(draft, compaction, result),
         Review::Summary { compaction, .. } => {
-            compaction::record_compaction(draft, &compaction, summary_text(advice))
+            compaction::record_compaction(draft, &compaction, summary_text(result))
         }
     }
 }
 
-fn summary_text(advice: &ReviewResult) -> Option<&str> {
-    match advice {
+fn summary_text(result: &ReviewResult) -> Option<&str> {
+    match result {
         ReviewResult::ModelText { text, .. } => Some(text),
         ReviewResult::Pass { .. }
         | ReviewResult::Block { .. }
@@ -51,8 +51,8 @@ fn summary_text(advice: &ReviewResult) -> Option<&str> {
 
 /// Handles the review of a prompt. A prompt hook that fails does not block the prompt; one that
 /// denies does.
-fn on_prompt_reviewed(draft: &mut DecisionDraft<'_>, advice: &ReviewResult) -> NextStep {
-    match advice {
+fn on_prompt_reviewed(draft: &mut DecisionDraft<'_>, result: &ReviewResult) -> NextStep {
+    match result {
         ReviewResult::Block { reason } | ReviewResult::Stop { reason } => {
             draft.record(Record::PromptWithdrawn {});
             finish_run(draft, &[StopCause::HookStopped], Some(reason.clone()))
@@ -72,9 +72,9 @@ fn on_prompt_reviewed(draft: &mut DecisionDraft<'_>, advice: &ReviewResult) -> N
 fn on_compaction_reviewed(
     draft: &mut DecisionDraft<'_>,
     cut: PlannedCompaction,
-    advice: &ReviewResult,
+    result: &ReviewResult,
 ) -> NextStep {
-    match advice {
+    match result {
         ReviewResult::Stop { .. } => finish_without_result(draft, &[StopCause::HookStopped]),
         ReviewResult::Block { .. } => compaction::postpone_compaction(draft, &cut),
         ReviewResult::Pass { context } => compaction::request_summary(draft, cut, context.clone()),
@@ -90,9 +90,9 @@ fn on_pruning_reviewed(
     draft: &mut DecisionDraft<'_>,
     goal: PruneGoal,
     then: Transition,
-    advice: &ReviewResult,
+    result: &ReviewResult,
 ) -> NextStep {
-    match (advice, goal) {
+    match (result, goal) {
         (ReviewResult::Stop { .. }, _) => finish_without_result(draft, &[StopCause::HookStopped]),
         (ReviewResult::Block { .. }, PruneGoal::CompactionTarget) => {
             compaction::keep_history(draft, then)

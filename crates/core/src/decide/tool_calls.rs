@@ -37,15 +37,19 @@ pub(super) fn advance_round(draft: &mut DecisionDraft<'_>) -> NextStep {
 }
 
 fn authorize_all(draft: &mut DecisionDraft<'_>) {
-    let unjudged = |call: &&Call| call.state == CallState::AwaitingPermission;
-    let ids: Vec<CallId> = draft.calls().iter().filter(unjudged).map(|call| call.id).collect();
+    let is_undecided = |call: &&Call| call.state == CallState::AwaitingPermission;
+    let ids: Vec<CallId> = draft.calls().iter().filter(is_undecided).map(|call| call.id).collect();
     for id in ids {
         authorize_call(draft, id, HookPreference::Neutral);
     }
 }
 
 /// Makes the permission decision for a call and acts on it.
-pub(super) fn authorize_call(draft: &mut DecisionDraft<'_>, id: CallId, lean: HookPreference) {
+pub(super) fn authorize_call(
+    draft: &mut DecisionDraft<'_>,
+    id: CallId,
+    preference: HookPreference,
+) {
     let limits = draft.limits();
     let Some(place) = draft.calls().iter().position(|call| call.id == id) else { return };
     if place >= usize::from(limits.calls_per_reply) {
@@ -60,8 +64,8 @@ pub(super) fn authorize_call(draft: &mut DecisionDraft<'_>, id: CallId, lean: Ho
         );
     }
     let grants = &draft.state().grants;
-    let asked = call.facts.permission_query(&call.tool_use.name, grants, lean);
-    let mut verdict = settings.rules.decide(asked);
+    let query = call.facts.permission_query(&call.tool_use.name, grants, preference);
+    let mut verdict = settings.rules.decide(query);
     if verdict == (PermissionDecision::Classify {}) && !budget::can_afford_classifier(draft) {
         verdict = PermissionDecision::ask_or_deny(
             &call.tool_use.name,
@@ -102,7 +106,7 @@ fn follow_decision(
 pub(super) fn on_call_classified(
     draft: &mut DecisionDraft<'_>,
     id: CallId,
-    opinion: &Classification,
+    classification: &Classification,
 ) -> NextStep {
     let Some(call) = draft.call(id).filter(|call| call.state == CallState::AwaitingClassifier)
     else {
@@ -112,7 +116,7 @@ pub(super) fn on_call_classified(
     let tool = call.tool_use.name.clone();
     let human = draft.settings().map(|settings| settings.rules.human).unwrap_or_default();
     draft.record(Record::CallClassified { call: id });
-    let verdict = match opinion {
+    let verdict = match classification {
         Classification::Allow {} => PermissionDecision::Allow { by: Arc::from("classifier") },
         Classification::Deny { reason } => {
             PermissionDecision::deny(DenialSource::Classifier, reason)
@@ -128,8 +132,8 @@ pub(super) fn on_call_classified(
 /// Denies calls whose approval question has expired.
 fn deny_expired(draft: &mut DecisionDraft<'_>) {
     let at = draft.at;
-    let late = |call: &&Call| call.question().is_some_and(|question| question.is_expired(at));
-    let ids: Vec<CallId> = draft.calls().iter().filter(late).map(|call| call.id).collect();
+    let is_late = |call: &&Call| call.question().is_some_and(|question| question.is_expired(at));
+    let ids: Vec<CallId> = draft.calls().iter().filter(is_late).map(|call| call.id).collect();
     for call in ids {
         let reason: Arc<str> = Arc::from(prompt_texts::NOT_APPROVED_IN_TIME);
         draft.record(Record::PermissionDecided {
@@ -186,16 +190,16 @@ fn startable_call(calls: &[Call], place: usize, at: UnixMillis) -> Option<CallId
 /// Starts a call. The end of a pause is stored: later entries were decided with the call in flight.
 fn start_call(draft: &mut DecisionDraft<'_>, id: CallId) {
     let Some(call) = draft.call(id) else { return };
-    let rested = matches!(call.state, CallState::AwaitingRetry { .. });
-    let go = if call.facts.is_repeatable() {
+    let was_paused = matches!(call.state, CallState::AwaitingRetry { .. });
+    let started = if call.facts.is_repeatable() {
         Record::RepeatableCallStarted { call: id }
     } else {
         Record::CallStarted { call: id }
     };
-    if rested {
+    if was_paused {
         draft.record(Record::CallRequeued { call: id });
     }
-    draft.record(go);
+    draft.record(started);
 }
 
 fn close_complete_round(draft: &mut DecisionDraft<'_>) -> NextStep {
@@ -207,13 +211,13 @@ fn close_complete_round(draft: &mut DecisionDraft<'_>) -> NextStep {
     if let Some(StructuredAnswer::Valid(call)) = given {
         draft.record(Record::StructuredOutputGiven { call });
     }
-    let watch = loop_check::check_for_loop(draft);
+    let check = loop_check::check_for_loop(draft);
     draft.record(Record::RoundClosed {});
     match given.filter(|_| fatal == RoundFatality::NotFatal) {
         Some(StructuredAnswer::Valid(_)) => NextStep::CompleteAnswer(StopCause::EndTurn),
         Some(StructuredAnswer::Invalid) => reject_structured_answer(draft)
-            .unwrap_or_else(|| loop_check::continue_after_check(draft, watch, fatal)),
-        None => loop_check::continue_after_check(draft, watch, fatal),
+            .unwrap_or_else(|| loop_check::continue_after_check(draft, check, fatal)),
+        None => loop_check::continue_after_check(draft, check, fatal),
     }
 }
 
@@ -270,14 +274,15 @@ fn next_retry_at(
     started_at: UnixMillis,
     outcome: &ToolOutcome,
 ) -> Option<UnixMillis> {
-    let passing = match outcome {
+    let is_transient = match outcome {
         ToolOutcome::Failed(error) => error.transient && error.recoverable,
         ToolOutcome::TimedOut { .. } => true,
         ToolOutcome::Done(_)
         | ToolOutcome::DoneWithDetail { .. }
         | ToolOutcome::Interrupted { .. } => false,
     };
-    if !passing || !call.facts.is_repeatable() || wind_down::wind_down_reason(draft).is_some() {
+    if !is_transient || !call.facts.is_repeatable() || wind_down::wind_down_reason(draft).is_some()
+    {
         return None;
     }
     let tried = call.retries.count;

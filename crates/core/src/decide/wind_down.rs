@@ -14,11 +14,11 @@ use crate::run::question::QuestionKind;
 /// Answers every call that is not in flight, in a round that must end.
 pub(super) fn finish_idle_calls(draft: &mut DecisionDraft<'_>) {
     let Some(reason) = wind_down_reason(draft) else { return };
-    let flown = possibly_started_calls(draft);
+    let possibly_started = possibly_started_calls(draft);
     let ids: Vec<CallId> = draft.calls().iter().map(|call| call.id).collect();
     for id in ids {
         children::cancel_children(draft, id);
-        let shown = draft.call(id).and_then(|call| match flown.contains(&id) {
+        let shown = draft.call(id).and_then(|call| match possibly_started.contains(&id) {
             true => Some(CallResult::from_lost_call(call.side_effects())),
             false => wind_down_result(draft, call, reason),
         });
@@ -37,14 +37,14 @@ fn possibly_started_calls(draft: &DecisionDraft<'_>) -> Vec<CallId> {
         return Vec::new();
     }
     let calls = draft.calls();
-    let flew = |(place, call): &(usize, &Call)| {
+    let may_have_started = |(place, call): &(usize, &Call)| {
         let mut before = calls.iter().take(*place);
         call.state == CallState::Ready
             && call.facts.is_repeatable()
             && call.side_effects() == SideEffects::Unknown
             && !before.any(|earlier| earlier.must_precede(call))
     };
-    calls.iter().enumerate().filter(flew).map(|(_, call)| call.id).collect()
+    calls.iter().enumerate().filter(may_have_started).map(|(_, call)| call.id).collect()
 }
 
 /// Returns why the round must end; `None` if it continues.
@@ -65,7 +65,7 @@ fn wind_down_result(draft: &DecisionDraft<'_>, call: &Call, reason: &str) -> Opt
         | CallState::AwaitingPermission
         | CallState::AwaitingClassifier
         | CallState::Ready => Some(CallResult::from_skip(reason)),
-        CallState::AwaitingChildren(away) => cancelled_children_result(draft, away),
+        CallState::AwaitingChildren(pending) => cancelled_children_result(draft, pending),
         CallState::AwaitingRetry { .. } => {
             Some(CallResult::from_unretried_failure(call.side_effects()))
         }
@@ -89,12 +89,12 @@ fn wind_down_result(draft: &DecisionDraft<'_>, call: &Call, reason: &str) -> Opt
 /// ever; a run that failed fatally does not need what the others found.
 fn cancelled_children_result(
     draft: &DecisionDraft<'_>,
-    away: &PendingChildren,
+    pending: &PendingChildren,
 ) -> Option<CallResult> {
     let ends = is_aborting(draft) || is_cancel_wait_over(draft) || draft.is_round_fatal();
     let limit = draft.result_char_limit();
     ends.then(|| {
-        let message = children::abandoned_children_text(away, limit / 20);
+        let message = children::abandoned_children_text(pending, limit / 20);
         let error = ToolError::new("interrupted", &message, CHILDREN_CANCELLED_HINT);
         CallResult::from_error(OutcomeKind::Interrupted, &error, limit)
     })

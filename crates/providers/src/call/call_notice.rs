@@ -86,8 +86,7 @@ pub(crate) struct ReplyEnvelope {
 }
 
 /// One field of an envelope.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 enum Part {
     Json(RawJson),
     /// A text that is not encoded as JSON yet.
@@ -129,7 +128,10 @@ impl Serialize for ReplyEnvelope {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
         for (name, part) in &self.parts {
-            fields.serialize_entry(name, part)?;
+            match part {
+                Part::Json(json) => fields.serialize_entry(name, json)?,
+                Part::Text(text) => fields.serialize_entry(name, text)?,
+            }
         }
         if !self.notices.is_empty() {
             let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();
