@@ -56,9 +56,9 @@ impl InboxHints {
 
     /// Waits for the next [`Self::notify_lane`] of this lane.
     pub(crate) async fn wait_for_lane(&self, lane: LaneId) {
-        let told = Arc::clone(self.lock_lanes().entry(lane.clone()).or_default());
-        told.notified().await;
-        drop(told);
+        let notify = Arc::clone(self.lock_lanes().entry(lane.clone()).or_default());
+        notify.notified().await;
+        drop(notify);
         self.drop_if_unused(&lane);
     }
 

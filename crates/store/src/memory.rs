@@ -126,7 +126,7 @@ impl Store for MemoryStore {
         Box::pin(async move {
             validation::validate_lane(&lane)?;
             validation::validate_message(&message)?;
-            self.before_operation(StoreOperation::Deliver).await;
+            self.before_operation(StoreOperation::EnqueueMessage).await;
             let change = |world: &mut StoreState| {
                 Ok(world.enqueue_message(&lane, &message, &Affinity::default()))
             };
@@ -170,7 +170,7 @@ impl Store for MemoryStore {
     fn record_heartbeat(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             validation::validate_worker(&worker)?;
-            self.before_operation(StoreOperation::Beat).await;
+            self.before_operation(StoreOperation::Heartbeat).await;
             let change = |world: &mut StoreState| {
                 world.record_heartbeat(&worker);
                 Ok(())
@@ -244,7 +244,7 @@ impl Store for MemoryStore {
         Box::pin(async move {
             validation::validate_lane(&lane)?;
             validation::validate_affinity(&affinity)?;
-            self.before_operation(StoreOperation::Introduce).await;
+            self.before_operation(StoreOperation::RegisterLane).await;
             let change = |world: &mut StoreState| {
                 world.register_lane(&lane, &affinity);
                 Ok(())
@@ -302,7 +302,7 @@ impl Store for MemoryStore {
         workspaces: Vec<ServedWorkspace>,
     ) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            self.before_operation(StoreOperation::Introduce).await;
+            self.before_operation(StoreOperation::RegisterLane).await;
             let change = |world: &mut StoreState| {
                 world.announce_workspaces(&worker, workspaces);
                 Ok(())
@@ -317,7 +317,7 @@ impl Store for MemoryStore {
 
     fn wake_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move {
-            self.before_operation(StoreOperation::Introduce).await;
+            self.before_operation(StoreOperation::RegisterLane).await;
             let woken = self
                 .lock_disk()
                 .commit(Durability::Barrier, |world: &mut StoreState| Ok(world.wake(&lane)))?;
@@ -328,7 +328,7 @@ impl Store for MemoryStore {
 
     fn remove_lane(&self, lane: LaneId) -> BoxFuture<'_, Result<RemovedLanes, StoreError>> {
         Box::pin(async move {
-            self.before_operation(StoreOperation::Introduce).await;
+            self.before_operation(StoreOperation::RegisterLane).await;
             self.lock_disk()
                 .commit(Durability::Barrier, |world: &mut StoreState| world.remove(&lane))
         })

@@ -35,17 +35,17 @@ impl AppendFault {
     /// Fails without committing; the caller cannot tell.
     #[must_use]
     pub fn not_committed() -> Self {
-        Self::BeforeCommit(connection_cut_error())
+        Self::BeforeCommit(connection_lost_error())
     }
 
     /// Commits and then fails; the caller cannot tell.
     #[must_use]
     pub fn committed_without_reply() -> Self {
-        Self::AfterCommit(connection_cut_error())
+        Self::AfterCommit(connection_lost_error())
     }
 }
 
-fn connection_cut_error() -> StoreError {
+fn connection_lost_error() -> StoreError {
     StoreError::Broken { location: location(), reason: "connection lost".to_owned() }
 }
 
@@ -56,19 +56,19 @@ pub type OperationHook = Arc<dyn Fn(StoreOperation) -> BoxFuture<'static, ()> + 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StoreOperation {
     /// A message is enqueued.
-    Deliver,
+    EnqueueMessage,
     /// A lane is claimed.
     Claim,
     /// A lane is released.
     Release,
     /// A worker records a heartbeat.
-    Beat,
+    Heartbeat,
     /// Entries are appended.
     Append,
     /// A lane is forked.
     Fork,
     /// A lane is registered.
-    Introduce,
+    RegisterLane,
     /// Lanes of dead owners are reconciled.
     Reconcile,
     /// Something is read.
@@ -129,7 +129,7 @@ impl SimulatedDisk {
             return Ok(claims);
         }
         self.lost_claim_responses -= 1;
-        Err(connection_cut_error())
+        Err(connection_lost_error())
     }
 
     pub(super) fn unsynced_commits(&self) -> usize {

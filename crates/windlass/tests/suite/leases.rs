@@ -40,7 +40,7 @@ impl Clock for StoppedClock {
 fn slow_store(clock: &StoppedClock, ms: &Arc<AtomicU64>) -> MemoryStore {
     let (clock, ms) = (clock.clone(), Arc::clone(ms));
     MemoryStore::new().with_hook(Arc::new(move |operation| {
-        if operation == StoreOperation::Beat {
+        if operation == StoreOperation::Heartbeat {
             clock.0.fetch_add(ms.load(Ordering::SeqCst), Ordering::SeqCst);
         }
         Box::pin(std::future::ready(()))
