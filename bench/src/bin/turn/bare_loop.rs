@@ -2,6 +2,7 @@
 //! of hyper-util.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
@@ -22,7 +23,7 @@ pub(crate) struct BareLoop {
     place: String,
     path: String,
     /// The pooled client; without one, each conversation opens a connection and keeps it.
-    pooled: Option<PooledClient>,
+    pooled: Option<Arc<PooledClient>>,
 }
 
 type PooledClient = Client<HttpConnector, Full<Bytes>>;
@@ -30,7 +31,7 @@ type PooledClient = Client<HttpConnector, Full<Bytes>>;
 /// What sends a request and waits for the head of its response.
 enum RequestSender {
     Kept(SendRequest<Full<Bytes>>),
-    Pooled(PooledClient),
+    Pooled(Arc<PooledClient>),
 }
 
 impl RequestSender {
@@ -86,13 +87,13 @@ impl BareLoop {
         connector.set_nodelay(true);
         let client = Client::builder(TokioExecutor::new()).build(connector);
         let path = format!("http://{}{}", bare.place, bare.path);
-        Self { path, pooled: Some(client), ..bare }
+        Self { path, pooled: Some(Arc::new(client)), ..bare }
     }
 
     pub(crate) async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
         if let Some(client) = &self.pooled {
             return self
-                .converse_over(&mut RequestSender::Pooled(client.clone()), turns, file)
+                .converse_over(&mut RequestSender::Pooled(Arc::clone(client)), turns, file)
                 .await;
         }
         let stream = TcpStream::connect(&self.place).await?;
