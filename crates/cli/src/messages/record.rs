@@ -196,102 +196,90 @@ impl IntoText for Option<String> {
 /// The message about a record in a style, if the record says anything there.
 pub(crate) fn record_message(
     style: MessageStyle,
-    context: &MessageContext<'_>,
+    at: &MessageContext<'_>,
 ) -> Option<RecordMessage> {
+    use Record as R;
+    use {
+        call_records as call, context_records as window, model_records as model, run_records as run,
+    };
     let say = RecordTexts { style, message: None };
-    let texts = match context.record {
-        Record::CommandRejected { reason, .. } => run_records::command_rejected(say, reason),
-        Record::ModelCallStarted { transition, .. } => {
-            model_records::model_call_started(say, *transition)
+    let texts = match at.record {
+        R::CommandRejected { reason, .. } => run::command_rejected(say, reason),
+        R::ModelCallStarted { transition, .. } => model::model_call_started(say, *transition),
+        R::ModelReplied { truncation, .. } => model::model_replied(say, *truncation),
+        R::ModelCallAbandoned { cause, charged, .. } => {
+            model::model_call_abandoned(say, at, cause, charged)
         }
-        Record::ModelReplied { truncation, .. } => model_records::model_replied(say, *truncation),
-        Record::ModelCallAbandoned { cause, charged, .. } => {
-            model_records::model_call_abandoned(say, context, cause, charged)
+        R::ModelRetryScheduled { until, failures } => {
+            model::model_retry_scheduled(say, at, *until, *failures)
         }
-        Record::ModelRetryScheduled { until, failures } => {
-            model_records::model_retry_scheduled(say, context, *until, *failures)
+        R::AnomalyDetected { what } => model::anomaly(say, at, *what),
+        R::ReplyDropped { why } => model::reply_dropped(say, why.as_deref()),
+        R::FallbackModelSelected { why } => model::fallback_model_selected(say, at, why),
+        R::CallInputChanged { call } => call::input_changed(say, at, *call),
+        R::PermissionDecided { call, verdict } => call::permission_decided(say, at, *call, verdict),
+        R::QuestionAsked { question } => call::question_asked(say, at, question),
+        R::CallRetryScheduled { call, until } => call::retry_scheduled(say, at, *call, *until),
+        R::CallReturned { call } => call::returned(say, at, *call),
+        R::ResultFinalized { call, .. } => call::finalized(say, at, *call),
+        R::CallLost { call } => call::lost(say, at, *call),
+        R::FatalToolError { call } => call::fatal(say, at, *call),
+        R::ChildrenSpawned { call, .. } => call::children_spawned(say, at, *call),
+        R::ChildResultReceived { .. } => say.timeline(|| "sub-agent finished"),
+        R::RuleGranted { rule, folder } => call::rule_granted(say, rule, folder),
+        R::Compacted { keep_from, step, kept_segments, .. } => {
+            window::compacted(say, at, (*keep_from, *step, kept_segments.len()))
         }
-        Record::AnomalyDetected { what } => model_records::anomaly(say, context, *what),
-        Record::ReplyDropped { why } => model_records::reply_dropped(say, why.as_deref()),
-        Record::FallbackModelSelected { why } => {
-            model_records::fallback_model_selected(say, context, why)
+        R::CompactionRequested { .. } => window::compaction_requested(say),
+        R::Pruned { stage, rewrites } => window::pruned(say, at, *stage, rewrites.len()),
+        R::RecoveryStepUsed { step } => window::recovery_step_used(say, *step),
+        R::InstructionsAdded { .. } | R::ToolContextAdded { .. } => window::instructions_added(say),
+        R::CancelRequested { mode, .. } => run::cancel_requested(say, *mode),
+        R::AnswerRejected { by, reason, .. } => run::answer_rejected(say, at, *by, reason),
+        R::AnswerMarkedSuspect { why } => run::answer_marked_suspect(say, why),
+        R::LoopDetectionUpdated { level, finding } => {
+            run::loop_detection_updated(say, *level, finding.as_ref())
         }
-        Record::CallInputChanged { call } => call_records::input_changed(say, context, *call),
-        Record::PermissionDecided { call, verdict } => {
-            call_records::permission_decided(say, context, *call, verdict)
-        }
-        Record::QuestionAsked { question } => call_records::question_asked(say, context, question),
-        Record::CallRetryScheduled { call, until } => {
-            call_records::retry_scheduled(say, context, *call, *until)
-        }
-        Record::CallReturned { call } => call_records::returned(say, context, *call),
-        Record::ResultFinalized { call, .. } => call_records::finalized(say, context, *call),
-        Record::CallLost { call } => call_records::lost(say, context, *call),
-        Record::FatalToolError { call } => call_records::fatal(say, context, *call),
-        Record::ChildrenSpawned { call, .. } => call_records::children_spawned(say, context, *call),
-        Record::ChildResultReceived { .. } => say.timeline(|| "sub-agent finished"),
-        Record::RuleGranted { rule, folder } => call_records::rule_granted(say, rule, folder),
-        Record::Compacted { keep_from, step, kept_segments, .. } => {
-            context_records::compacted(say, context, (*keep_from, *step, kept_segments.len()))
-        }
-        Record::CompactionRequested { .. } => context_records::compaction_requested(say),
-        Record::Pruned { stage, rewrites } => {
-            context_records::pruned(say, context, *stage, rewrites.len())
-        }
-        Record::RecoveryStepUsed { step } => context_records::recovery_step_used(say, *step),
-        Record::InstructionsAdded { .. } | Record::ToolContextAdded { .. } => {
-            context_records::instructions_added(say)
-        }
-        Record::CancelRequested { mode, .. } => run_records::cancel_requested(say, *mode),
-        Record::AnswerRejected { by, reason, .. } => {
-            run_records::answer_rejected(say, context, *by, reason)
-        }
-        Record::AnswerMarkedSuspect { why } => run_records::answer_marked_suspect(say, why),
-        Record::LoopDetectionUpdated { level, finding } => {
-            run_records::loop_detection_updated(say, *level, finding.as_ref())
-        }
-        Record::TimeLimitReached { limit } => run_records::time_limit_reached(say, *limit),
-        Record::SleepDetected {} => run_records::sleep_detected(say),
-        Record::BudgetWarned { percent } => run_records::budget_warned(say, *percent),
-        Record::BudgetExtended {} => run_records::budget_extended(say),
-        Record::GuidanceGiven { .. } => {
-            say.explain(SectionTopic::Guards, || "A person gave guidance.")
-        }
-        Record::ModeChanged { mode } => {
+        R::TimeLimitReached { limit } => run::time_limit_reached(say, *limit),
+        R::SleepDetected {} => run::sleep_detected(say),
+        R::BudgetWarned { percent } => run::budget_warned(say, *percent),
+        R::BudgetExtended {} => run::budget_extended(say),
+        R::GuidanceGiven { .. } => say.explain(SectionTopic::Guards, || "A person gave guidance."),
+        R::ModeChanged { mode } => {
             say.timeline(|| format!("the permission mode is {} from here on", stored_name(mode)))
         }
-        Record::OwnerChanged { .. } => run_records::owner_changed(say),
-        Record::PromptChangeAccepted {} => say.timeline(|| "the changed prompt was accepted"),
-        Record::PromptWithdrawn {} => say.timeline(|| "the prompt was withdrawn"),
-        Record::Forked { parent, at } => {
+        R::OwnerChanged { .. } => run::owner_changed(say),
+        R::PromptChangeAccepted {} => say.timeline(|| "the changed prompt was accepted"),
+        R::PromptWithdrawn {} => say.timeline(|| "the prompt was withdrawn"),
+        R::Forked { parent, at } => {
             say.timeline(|| format!("forked from {parent} after entry {at}"))
         }
         // Silent: the message of another record, or an item of the timeline, says it.
-        Record::Configured {}
-        | Record::PromptQueued { .. }
-        | Record::SteeringQueued { .. }
-        | Record::RunStarted { .. }
-        | Record::EarlyCallDecided { .. }
-        | Record::ReplyKept {}
-        | Record::NoteAdded { .. }
-        | Record::RoundOpened { .. }
-        | Record::QuestionRequired { .. }
-        | Record::QuestionAnswered { .. }
-        | Record::RepeatableCallStarted { .. }
-        | Record::CallStarted { .. }
-        | Record::CallRequeued { .. }
-        | Record::RoundClosed {}
-        | Record::ReviewRequested { .. }
-        | Record::ReviewCompleted { .. }
-        | Record::StructuredOutputGiven { .. }
-        | Record::SharedSpendingUpdated { .. }
-        | Record::CallClassified { .. }
-        | Record::JournalChanged { .. }
-        | Record::JournalShown {}
-        | Record::ChildrenCancelled { .. }
-        | Record::ParentAssigned { .. }
-        | Record::HookContextAdded {}
-        | Record::RunFinished { .. } => say,
+        R::Configured {}
+        | R::PromptQueued { .. }
+        | R::SteeringQueued { .. }
+        | R::RunStarted { .. }
+        | R::EarlyCallDecided { .. }
+        | R::ReplyKept {}
+        | R::NoteAdded { .. }
+        | R::RoundOpened { .. }
+        | R::QuestionRequired { .. }
+        | R::QuestionAnswered { .. }
+        | R::RepeatableCallStarted { .. }
+        | R::CallStarted { .. }
+        | R::CallRequeued { .. }
+        | R::RoundClosed {}
+        | R::ReviewRequested { .. }
+        | R::ReviewCompleted { .. }
+        | R::StructuredOutputGiven { .. }
+        | R::SharedSpendingUpdated { .. }
+        | R::CallClassified { .. }
+        | R::JournalChanged { .. }
+        | R::JournalShown {}
+        | R::ChildrenCancelled { .. }
+        | R::ParentAssigned { .. }
+        | R::HookContextAdded {}
+        | R::RunFinished { .. } => say,
     };
     texts.message
 }

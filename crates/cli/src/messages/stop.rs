@@ -115,6 +115,14 @@ pub(crate) fn final_message(ended: &RunEnd, before: &Conversation) -> Option<Str
     })
 }
 
+/// What to do after a run that reached a limit of steps.
+fn raise_limit(resume: &str, flag: &str, go_on: &str) -> String {
+    format!(
+        "See in the iterations whether it makes progress: if it does, raise the limit with `{resume} \
+         {flag}`; if not, give other instructions: `{go_on}`."
+    )
+}
+
 /// What to do after a run that stopped with this cause.
 pub(crate) fn next_step(cause: StopCause, lane: &LaneId) -> String {
     let word = shell_word(lane);
@@ -146,14 +154,8 @@ pub(crate) fn next_step(cause: StopCause, lane: &LaneId) -> String {
              (--max-budget-tokens); then `{resume}`."
         ),
         StopCause::HardTime => format!("Raise the time limit, or split the task; then `{go_on}`."),
-        StopCause::MaxToolRounds | StopCause::MaxModelCalls => format!(
-            "See in the iterations whether it makes progress: if it does, raise the limit with \
-             `{resume} {more}`; if not, give other instructions: `{go_on}`.",
-            more = match cause {
-                StopCause::MaxModelCalls => "--set model_calls=N",
-                _ => "--max-turns N",
-            },
-        ),
+        StopCause::MaxToolRounds => raise_limit(&resume, "--max-turns N", &go_on),
+        StopCause::MaxModelCalls => raise_limit(&resume, "--set model_calls=N", &go_on),
         StopCause::BlockingLimit => format!(
             "Start a new conversation (`windlass journal {word}` prints the notes of this one), fork \
              an earlier entry with `windlass fork --at ENTRY {word}`, or use a model with a larger \

@@ -168,7 +168,7 @@ pub(super) fn build_result(
         RunOutcome::Parked(questions) => parked_result(questions, tally, now, lane)?,
         RunOutcome::Rejected(reason) => {
             let why = messages::command_rejection(reason);
-            error_result(&why, &[why.clone()], tally)?
+            error_result(&why, std::slice::from_ref(&why), tally)?
         }
         RunOutcome::HandedOver => error_result("handed_over", &["handed_over".to_owned()], tally)?,
     };

@@ -386,7 +386,7 @@ fn a_provider_without_an_address_is_an_error_everywhere() {
         ("base_url = \"http://127.0.0.1:9\"\n", "provider `lab` has no format"),
         (
             "format = \"openai_chat\"\nbase_url = \"127.0.0.1:9\"\n",
-            "not an http:// or https:// address",
+            "must be an http:// or https:// URL",
         ),
     ] {
         let place = new_home(&format!("[providers.lab]\n{row}"));
