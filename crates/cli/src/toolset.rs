@@ -10,8 +10,8 @@ use windlass::core::message::prompt_texts;
 use windlass::core::permission::{PermissionMode, Permissions};
 use windlass::ports::Clock;
 use windlass::tools::{
-    AgentTool, ExitPlanModeTool, JournalTool, PathZones, STANDARD_TOOLS, SpawnChildRunsTool,
-    StructuredOutput, ToolContext, files_run_by, select_standard_tools,
+    AgentTool, ExitPlanModeTool, JournalTool, PathZones, SpawnChildRunsTool, StructuredOutput,
+    ToolContext, files_run_by, select_standard_tools, standard_tool_names,
 };
 
 use crate::args::AgentArgs;
@@ -35,7 +35,7 @@ pub(crate) fn canonical_tool_name(name: &str) -> &str {
 pub(crate) fn all_tool_names() -> impl Iterator<Item = &'static str> {
     let more = [AGENT_TOOL, JOURNAL_TOOLS, "spawn_child_runs", StructuredOutput::NAME];
     let journal = JournalTool::all().into_iter().map(JournalTool::name);
-    STANDARD_TOOLS.iter().copied().chain(more).chain(journal)
+    standard_tool_names().chain(more).chain(journal)
 }
 
 /// The name that selects the tools of the run journal.
@@ -126,7 +126,7 @@ pub(crate) fn build_workplace(
 
 /// Resolves the typed tool names: `default` means all.
 fn select_tools(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
-    let all = || STANDARD_TOOLS.iter().copied().chain([AGENT_TOOL, JOURNAL_TOOLS]);
+    let all = || standard_tool_names().chain([AGENT_TOOL, JOURNAL_TOOLS]);
     let Some(list) = list.filter(|list| list.trim() != "default") else {
         return Ok(all().collect());
     };

@@ -18,8 +18,8 @@ use crate::retention::RetentionPolicy;
 use crate::workspace::Workspace;
 
 #[cfg(test)]
-#[path = "agents_tests.rs"]
-mod agents_tests;
+#[path = "agent_registry_tests.rs"]
+mod agent_registry_tests;
 
 /// The agents of a process: a default agent, and agents by name.
 #[derive(Clone)]

@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 use windlass_core::log::ids::LaneId;
 
 #[cfg(test)]
-#[path = "turns_tests.rs"]
-mod turns_tests;
+#[path = "fair_semaphore_tests.rs"]
+mod fair_semaphore_tests;
 
 /// The default number of tools that execute at once in one process.
 pub const MAX_PARALLEL_TOOLS: usize = 64;

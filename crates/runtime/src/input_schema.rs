@@ -16,8 +16,8 @@ use windlass_core::message::raw_json::RawJson;
 use plain::PlainSchema;
 
 #[cfg(test)]
-#[path = "schema_tests.rs"]
-mod schema_tests;
+#[path = "input_schema_tests.rs"]
+mod input_schema_tests;
 
 /// The largest number of violations that are reported at once.
 const MAX_VIOLATIONS: usize = 3;
@@ -150,15 +150,15 @@ fn truncate_violation(text: &str) -> String {
 fn invalid_input_error(why: &str) -> ToolError {
     ToolError::new(
         "invalid_input",
-        &format!("the input does not fit the tool's schema: {why}"),
-        "correct the input so that it fits the schema, then call again",
+        &format!("the input does not match the tool's schema: {why}"),
+        "correct the input to match the schema, then call the tool again",
     )
 }
 
 fn invalid_schema_error(why: &str) -> ToolError {
     ToolError::new(
         "invalid_schema",
-        &format!("the tool's own schema cannot be used: {why}"),
+        &format!("the tool's schema is invalid: {why}"),
         "use another tool, and tell the user that this one is broken",
     )
 }

@@ -100,7 +100,8 @@ impl Session {
         blocks: Vec<ContentBlock>,
     ) -> Result<RunStream, DriveError> {
         if !run.is_uuid() {
-            let message = format!("the run id `{run}` is not a UUID; mint one for every prompt");
+            let message =
+                format!("the run id `{run}` is not a UUID; create a new one for every prompt");
             return Err(StoreError::Invalid { message }.into());
         }
         let head = self.enqueue_prompt(&run, blocks, Some(self.default_run_settings())).await?;

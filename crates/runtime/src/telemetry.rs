@@ -73,7 +73,7 @@ pub(crate) fn emit_rows_deleted(worker: &str, forgotten: DeletedRows) {
 }
 
 /// Event name: old rows were deleted.
-pub(crate) const ROWS_DELETED: &str = "agent_store.forgot";
+pub(crate) const ROWS_DELETED: &str = "agent_store.rows_deleted";
 
 /// Event name: one pass of the reconciler.
 pub(crate) const RECONCILED: &str = "agent_run.reconcile";

@@ -23,23 +23,15 @@ pub struct ToolRegistry {
 struct RegisteredTool {
     tool: Arc<dyn Tool>,
     schema: Arc<InputSchema>,
-    offer: OfferedTo,
-}
-
-/// The runs to which a tool is offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OfferedTo {
-    /// The tool is offered to every run.
-    EveryRun,
-    /// The tool is offered to runs whose own settings contain its specification.
-    RunsThatBringIt,
+    /// Whether it is offered only to runs whose own settings contain its specification.
+    is_reserve: bool,
 }
 
 impl ToolRegistry {
     /// Adds a tool; replaces a tool of the same name.
     #[must_use]
     pub fn with(mut self, tool: impl Tool) -> Self {
-        self.insert(tool, OfferedTo::EveryRun);
+        self.insert(tool, false);
         self
     }
 
@@ -48,14 +40,14 @@ impl ToolRegistry {
     #[must_use]
     pub fn with_reserve(mut self, tool: impl Tool) -> Self {
         if self.get(&tool.spec().name).is_none() {
-            self.insert(tool, OfferedTo::RunsThatBringIt);
+            self.insert(tool, true);
         }
         self
     }
 
-    fn insert(&mut self, tool: impl Tool, offer: OfferedTo) {
+    fn insert(&mut self, tool: impl Tool, is_reserve: bool) {
         let (name, tool) = (tool.spec().name, Arc::new(tool) as Arc<dyn Tool>);
-        self.tools.insert(name, RegisteredTool { tool, schema: Arc::default(), offer });
+        self.tools.insert(name, RegisteredTool { tool, schema: Arc::default(), is_reserve });
     }
 
     /// Adds the tools of `others`; replaces tools of the same name.
@@ -81,7 +73,7 @@ impl ToolRegistry {
     /// Returns the specifications of the tools that are offered to every run, in a stable order.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        let offered = self.tools.values().filter(|tool| tool.offer == OfferedTo::EveryRun);
+        let offered = self.tools.values().filter(|tool| !tool.is_reserve);
         offered.map(|registered| registered.tool.spec()).collect()
     }
 
@@ -95,10 +87,7 @@ impl ToolRegistry {
         let own = settings.tools.iter().filter(|tool| wanted(&tool.name));
         let offered = |tool: &ToolSpec| {
             let registered = self.tools.get(&tool.name)?;
-            Some(match registered.offer {
-                OfferedTo::EveryRun => registered.tool.spec(),
-                OfferedTo::RunsThatBringIt => tool.clone(),
-            })
+            Some(if registered.is_reserve { tool.clone() } else { registered.tool.spec() })
         };
         own.filter_map(offered).collect()
     }

@@ -12,8 +12,8 @@ use windlass_core::permission::ProcessRights;
 use crate::ports::WorkerId;
 
 #[cfg(test)]
-#[path = "identity_tests.rs"]
-mod identity_tests;
+#[path = "worker_identity_tests.rs"]
+mod worker_identity_tests;
 
 /// Returns the rights of this process. Root counts as root unless `IS_SANDBOX=1` says that the
 /// process runs in a sandbox.

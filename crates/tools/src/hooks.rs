@@ -15,17 +15,17 @@ mod payload;
 mod response;
 
 #[cfg(test)]
+#[path = "hooks/command_runner_tests.rs"]
+mod command_runner_tests;
+#[cfg(test)]
 #[path = "hooks/config_tests.rs"]
 mod config_tests;
 #[cfg(test)]
-#[path = "hooks/runner_tests.rs"]
-mod runner_tests;
+#[path = "hooks/payload_tests.rs"]
+mod payload_tests;
 #[cfg(test)]
-#[path = "hooks/said_tests.rs"]
-mod said_tests;
-#[cfg(test)]
-#[path = "hooks/told_tests.rs"]
-mod told_tests;
+#[path = "hooks/response_tests.rs"]
+mod response_tests;
 
 pub use config::{HookConfig, IgnoredHook, InvalidHooks};
 

@@ -46,7 +46,7 @@ pub use process::{ReapedOrphans, count_orphans, reap_orphans};
 pub use schemars;
 pub use search::{GlobTool, GrepTool};
 pub use shell::{BashOutputTool, BashTool, KillShellTool, analyze_command, files_run_by};
-pub use standard_tools::{STANDARD_TOOLS, select_standard_tools, standard_tools};
+pub use standard_tools::{select_standard_tools, standard_tool_names, standard_tools};
 pub use sub_agents::{AgentTool, GENERAL_PURPOSE_AGENT, MAX_CHILD_TASKS, SpawnChildRunsTool};
 pub use tool_context::ToolContext;
 pub use tool_context::tool_state::remove_tool_state;

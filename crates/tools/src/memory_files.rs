@@ -127,9 +127,7 @@ impl FolderMemory {
         }
         if is_cut {
             let (path, limit) = (path.display(), MAX_MEMORY_BYTES >> 10);
-            self.problems.push(format!(
-                "{path} is longer than {limit} KiB; what comes after that is not read"
-            ));
+            self.problems.push(format!("{path} is longer than {limit} KiB; the rest is ignored"));
         }
         let file = MemoryFile { path: path.to_owned(), text };
         self.files.push(file.clone());
@@ -145,7 +143,7 @@ fn is_alias_of_memory_file(path: &Path) -> bool {
 }
 
 fn omission_message(path: &Path, why: &ConfigFileError) -> String {
-    format!("the instructions in {} are left out: the file {why}", path.display())
+    format!("the instructions in {} are ignored: the file {why}", path.display())
 }
 
 /// Reads the memory files of a folder that a tool touched, without files outside of the workspace

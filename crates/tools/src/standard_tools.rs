@@ -9,49 +9,42 @@ use crate::{
     ReadTool, TodoWriteTool, ToolContext, WriteTool, with_long_results,
 };
 
-/// The names of all standard tools.
-pub const STANDARD_TOOLS: &[&str] = &[
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "Edit",
-    "Glob",
-    "Grep",
-    "KillShell",
-    "Read",
-    "TodoWrite",
-    "Write",
+/// Adds one tool to a registry.
+type AddTool = fn(ToolRegistry, &ToolContext) -> ToolRegistry;
+
+/// Every standard tool: its name, and how it is added to a registry.
+const TABLE: [(&str, AddTool); 10] = [
+    ("AskUserQuestion", |tools, _| tools.with(AskUserQuestionTool)),
+    ("Bash", |tools, context| tools.with(BashTool::new(context, Arc::clone(context.clock())))),
+    ("BashOutput", |tools, context| tools.with(BashOutputTool::new(context))),
+    ("Edit", |tools, context| tools.with(EditTool::new(context))),
+    ("Glob", |tools, context| tools.with(GlobTool::new(context))),
+    ("Grep", |tools, context| tools.with(GrepTool::new(context))),
+    ("KillShell", |tools, context| tools.with(KillShellTool::new(context))),
+    ("Read", |tools, context| tools.with(ReadTool::new(context))),
+    ("TodoWrite", |tools, context| tools.with(TodoWriteTool::new(context))),
+    ("Write", |tools, context| tools.with(WriteTool::new(context))),
 ];
+
+/// Returns the names of all standard tools.
+pub fn standard_tool_names() -> impl Iterator<Item = &'static str> + Clone {
+    TABLE.iter().map(|(name, _)| *name)
+}
 
 /// Returns all standard tools with one tool context.
 #[must_use]
-pub fn standard_tools(workplace: &ToolContext) -> ToolRegistry {
-    select_standard_tools(workplace, STANDARD_TOOLS.iter().copied())
+pub fn standard_tools(context: &ToolContext) -> ToolRegistry {
+    select_standard_tools(context, standard_tool_names())
 }
 
 /// Returns the standard tools with these names; unknown names are skipped.
 #[must_use]
 pub fn select_standard_tools<'n>(
-    workplace: &ToolContext,
+    context: &ToolContext,
     names: impl IntoIterator<Item = &'n str>,
 ) -> ToolRegistry {
-    let tools = names.into_iter();
-    let tools = tools.fold(ToolRegistry::default(), |tools, name| add_tool(tools, name, workplace));
-    with_long_results(&tools, workplace)
-}
-
-fn add_tool(tools: ToolRegistry, name: &str, workplace: &ToolContext) -> ToolRegistry {
-    match name {
-        "AskUserQuestion" => tools.with(AskUserQuestionTool),
-        "Bash" => tools.with(BashTool::new(workplace, Arc::clone(workplace.clock()))),
-        "BashOutput" => tools.with(BashOutputTool::new(workplace)),
-        "Edit" => tools.with(EditTool::new(workplace)),
-        "Glob" => tools.with(GlobTool::new(workplace)),
-        "Grep" => tools.with(GrepTool::new(workplace)),
-        "KillShell" => tools.with(KillShellTool::new(workplace)),
-        "Read" => tools.with(ReadTool::new(workplace)),
-        "TodoWrite" => tools.with(TodoWriteTool::new(workplace)),
-        "Write" => tools.with(WriteTool::new(workplace)),
-        _ => tools,
-    }
+    let find = |name: &str| TABLE.iter().find(|(known, _)| *known == name).map(|(_, add)| *add);
+    let tools = names.into_iter().filter_map(find);
+    let tools = tools.fold(ToolRegistry::default(), |tools, add| add(tools, context));
+    with_long_results(&tools, context)
 }

@@ -7,8 +7,8 @@ mod delegation;
 mod spawn_child_runs;
 
 #[cfg(test)]
-#[path = "sub_agents/agents_tests.rs"]
-mod agents_tests;
+#[path = "sub_agents/sub_agents_tests.rs"]
+mod sub_agents_tests;
 
 pub use agent_catalog::GENERAL_PURPOSE_AGENT;
 pub use agent_tool::AgentTool;

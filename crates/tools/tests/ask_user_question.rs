@@ -38,5 +38,5 @@ fn a_question_that_nobody_could_answer_is_refused() {
 #[tokio::test]
 async fn a_question_that_reaches_the_tool_was_not_asked() {
     let error = failure_of(AskUserQuestionTool.run(call_context(), json("{}")).await);
-    assert_eq!(&*error.code, "nobody_to_ask");
+    assert_eq!(&*error.code, "no_human_available");
 }

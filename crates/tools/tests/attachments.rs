@@ -74,6 +74,6 @@ fn what_is_not_there_is_nothing_and_what_may_not_be_read_is_refused() {
     let refused = |path| attach(&place, path).unwrap_err();
     assert!(refused(".env").contains("the rule Read(.env) denies it"));
     assert!(refused("/etc/passwd").contains("requires approval"));
-    assert!(refused("out").contains("a way out of the workspace"));
+    assert!(refused("out").contains("leads out of the workspace"));
     assert!(refused("/proc/self/environ").contains("not a regular file"));
 }

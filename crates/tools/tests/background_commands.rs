@@ -30,7 +30,7 @@ async fn the_folder_lasts_from_the_next_reply_on() {
     fs::create_dir_all(root.join("sub/it's deep")).unwrap();
     let said = command(&workspace, 1, "cd sub; pwd").await;
     let sub = root.join("sub");
-    assert_eq!(said, format!("{0}\n[commands now begin in {0}]", sub.display()));
+    assert_eq!(said, format!("{0}\n[working folder is now {0}]", sub.display()));
     // Another call of the same reply was authorised before the first one ran.
     assert_eq!(command(&workspace, 1, "pwd").await, format!("{}\n", root.display()));
     assert_eq!(command(&workspace, 3, "pwd").await, format!("{}\n", sub.display()));
@@ -65,7 +65,7 @@ async fn case_54_a_command_that_leaves_the_workspace_leaves_alone() {
     let root = workspace.context.zones().root().to_owned();
     for (ask, away) in [(1, "cd /"), (3, "ln -s / out; cd out"), (5, "cd .. && cd ..")] {
         let said = command(&workspace, ask, away).await;
-        assert!(said.contains("commands begin in the workspace again"), "{said}");
+        assert!(said.contains("working folder reset to the workspace"), "{said}");
         assert_eq!(command(&workspace, ask + 1, "pwd").await, format!("{}\n", root.display()));
     }
     let with_folder = json(r#"{"command": "ls", "cwd": "/"}"#);
@@ -94,8 +94,8 @@ async fn a_command_is_judged_from_the_folder_it_will_begin_in() {
 
 /// Returns the path of the file with all of the output.
 fn output_file_in(said: &str) -> String {
-    let (_, rest) = said.split_once(" bytes of output are in ").unwrap();
-    rest.split_once(": page").unwrap().0.to_owned()
+    let (_, rest) = said.split_once(" bytes): ").unwrap();
+    rest.split_once("; read it").unwrap().0.to_owned()
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn long_output_can_be_paged_through() {
     };
     // A conversation may read its own output, and no other conversation may.
     assert_eq!((&*zone("conversation:test"), &*zone("conversation:x")), ("Workspace", "Outside"));
-    assert!(!command(&workspace, 2, "seq 100").await.contains("bytes of output"));
+    assert!(!command(&workspace, 2, "seq 100").await.contains("full output"));
     let error =
         failure_of(workspace.bash().run(reply(3), input("seq 100000; exit 1", 60_000)).await);
     assert!(Path::new(&output_file_in(&error.message_and_output())).exists());
@@ -198,11 +198,14 @@ async fn a_command_in_the_background_is_looked_at_piece_by_piece() {
     assert!(shells.workspace.clock.monotonic_ms() - start < 2_000);
     let first = shells.read_until("bash_4_0", "one\n").await;
     assert!(first.contains("[running]\none\n"), "{first}");
-    assert_eq!(shells.look(value!({ "bash_id": "bash_4_0" })).await, "[running]\n(nothing new)\n");
+    assert_eq!(
+        shells.look(value!({ "bash_id": "bash_4_0" })).await,
+        "[running]\n(no new output)\n"
+    );
     shells.workspace.write("go", "");
     let last = shells.read_until("bash_4_0", "[exit code 3]").await;
     assert!(last.contains("two\n") && !last.contains("one\n"), "{last}");
-    assert!(success_text(shells.kill("bash_4_0").await).contains("had ended already"));
+    assert!(success_text(shells.kill("bash_4_0").await).contains("has already ended"));
 }
 
 #[tokio::test]
@@ -213,7 +216,7 @@ async fn a_look_can_be_filtered_and_is_bounded() {
     assert!(first.len() < 30_000, "{}", first.len());
     shells.workspace.clock.sleep(300).await;
     let some = shells.look(value!({ "bash_id": "bash_1_0", "filter": "^7+$" })).await;
-    assert!(some == "[running]\n7777\n" || some == "[running]\n(nothing new)\n", "{some}");
+    assert!(some == "[running]\n7777\n" || some == "[running]\n(no new output)\n", "{some}");
     let bad = json(r#"{"bash_id": "bash_1_0", "filter": "("}"#);
     let tool = BashOutputTool::new(&shells.workspace.context);
     assert_eq!(&*failure_of(tool.run(call_context(), bad).await).code, "bad_pattern");
@@ -228,7 +231,7 @@ async fn a_command_in_the_background_is_ended_with_its_family() {
         (shells.workspace.pid("child").await, shells.workspace.pid("grandchild").await);
     assert!(is_alive(child) && is_alive(grandchild));
     let said = success_text(shells.kill("bash_1_0").await);
-    assert!(said.starts_with("bash_1_0 has ended; what it printed is in "), "{said}");
+    assert!(said.starts_with("bash_1_0 has ended; its output is in "), "{said}");
     assert!(!is_alive(child) && !is_alive(grandchild));
     let error = failure_of(shells.kill("bash_9_9").await);
     assert_eq!(&*error.code, "unknown_shell");

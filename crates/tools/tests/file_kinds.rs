@@ -83,7 +83,7 @@ async fn a_pdf_comes_by_page() {
     let said =
         success_text(read(&workspace, value!({ "file_path": "a.pdf", "pages": "2-3" })).await);
     assert!(said.starts_with("[page 2 of 30]\nthis is leaf 2\n[page 3 of 30]\n"), "{said}");
-    assert!(said.contains("goes on: read it with pages \"4-"), "{said}");
+    assert!(said.contains("continue with pages \"4-"), "{said}");
     let said = success_text(read(&workspace, value!({ "file_path": "a.pdf" })).await);
     assert!(said.contains("this is leaf 20") && !said.contains("leaf 21"), "{said}");
     let said =

@@ -28,7 +28,7 @@ fn shown_to_model(outcome: &ToolOutcome) -> String {
 
 /// Returns the file that the last line names.
 fn named_file(text: &str) -> &str {
-    text.rsplit_once(" are in ").unwrap().1.split_once(": page").unwrap().0
+    text.rsplit_once(" bytes): ").unwrap().1.split_once("; read it").unwrap().0
 }
 
 /// Pages through a file from its beginning to its end; returns the lines without their numbers.
@@ -46,7 +46,7 @@ async fn paged_through(workspace: &TestWorkspace, path: &str) -> String {
         );
         let lines = page.lines().filter_map(|line| line.split_once('\t'));
         whole.extend(lines.map(|(_, line)| format!("{line}\n")));
-        match page.rsplit_once("[the file goes on: read it with offset ") {
+        match page.rsplit_once("[more lines: continue with offset ") {
             Some((_, next)) => offset = next.trim_end_matches("]\n").parse().unwrap(),
             None => return whole,
         }
@@ -70,7 +70,7 @@ async fn what_was_cut_is_in_a_file_that_the_last_line_names() {
         let (whole, shown) = (success_text(outcome.clone()), shown_to_model(&outcome));
         assert!(shown.contains("characters omitted") || name == "Bash", "{name} is not long");
         let kept = paged_through(&workspace, named_file(&shown)).await;
-        let (said, _) = whole.rsplit_once("[all ").unwrap();
+        let (said, _) = whole.rsplit_once("[full result (").unwrap();
         match name {
             "Bash" => assert_eq!(kept, long_text()),
             _ => assert_eq!(kept.trim_end(), said.trim_end(), "{name}"),
@@ -79,7 +79,7 @@ async fn what_was_cut_is_in_a_file_that_the_last_line_names() {
     }
     // `Read` pages through the file itself: no copy of it is made.
     let page = success_text(workspace.read(r#"{"file_path": "long.txt"}"#).await);
-    assert!(page.contains("[the file goes on: read it with offset "), "{page}");
+    assert!(page.contains("[more lines: continue with offset "), "{page}");
     assert_eq!(paged_through(&workspace, "long.txt").await, long_text());
 }
 

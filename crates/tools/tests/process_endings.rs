@@ -40,7 +40,7 @@ async fn a_call_ends_with_its_command_although_a_child_holds_the_pipe() {
     let start = workspace.clock.monotonic_ms();
     let said = success_text(workspace.command("sleep 60 & echo $! > child; echo said").await);
     let took = workspace.clock.monotonic_ms() - start;
-    assert!(said.starts_with("said\n[still running and ended with the command: 1"), "{said}");
+    assert!(said.starts_with("said\n[ended processes that the command left running: 1"), "{said}");
     assert!(
         (OUTPUT_DRAIN_MS..OUTPUT_DRAIN_MS + TERMINATION_GRACE_MS + SLACK_MS).contains(&took),
         "{took}"

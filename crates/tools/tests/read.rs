@@ -32,7 +32,7 @@ async fn a_page_begins_and_ends_where_it_is_told() {
     workspace.write("a.txt", "1\n2\n3\n4\n");
     let page =
         success_text(workspace.read(r#"{"file_path": "a.txt", "offset": 2, "limit": 2}"#).await);
-    assert_eq!(page, "     2\t2\n     3\t3\n[the file goes on: read it with offset 4]\n");
+    assert_eq!(page, "     2\t2\n     3\t3\n[more lines: continue with offset 4]\n");
     let page =
         success_text(workspace.read(r#"{"file_path": "a.txt", "offset": 4, "limit": 1}"#).await);
     assert_eq!(page, "     4\t4\n");
@@ -89,7 +89,7 @@ async fn a_large_file_comes_in_bounded_pages() {
     let lines: String = (0..100).map(|_| format!("{}\n", "y".repeat(99))).collect();
     (0..1_000).for_each(|_| file.write_all(lines.as_bytes()).unwrap());
     let page = success_text(workspace.read(r#"{"file_path": "large.txt", "limit": 50}"#).await);
-    assert!(page.ends_with("[the file goes on: read it with offset 51]\n"));
+    assert!(page.ends_with("[more lines: continue with offset 51]\n"));
     let page = success_text(workspace.read(r#"{"file_path": "large.txt", "limit": 100000}"#).await);
     assert!(page.len() < MAX_PAGE_BYTES + 100, "{}", page.len());
     let next = page.rsplit_once("offset ").unwrap().1.trim_end_matches("]\n");

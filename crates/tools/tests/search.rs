@@ -61,7 +61,7 @@ async fn names_are_found_at_any_depth_and_ignored_ones_are_not() {
     assert_eq!(found, "src/main.rs\n");
     let found = glob(&workspace, value!({ "pattern": "**/*.{rs,md}", "path": "src/deep" })).await;
     assert_eq!(sorted_lines(&found), ["src/deep/lib.rs", "src/deep/notes.md"]);
-    assert_eq!(glob(&workspace, value!({ "pattern": "*.zig" })).await, "no file has such a name\n");
+    assert_eq!(glob(&workspace, value!({ "pattern": "*.zig" })).await, "no files found\n");
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn contents_come_in_the_shape_asked_for() {
     assert_eq!(grep(&workspace, counts).await, "src/deep/lib.rs:2\nsrc/deep/notes.md:1\n");
     let plain = value!({ "pattern": "needle", "path": "src/main.rs", "output_mode": "content", "-n": false });
     assert_eq!(grep(&workspace, plain).await, "src/main.rs:    needle();\n");
-    assert_eq!(grep(&workspace, value!({ "pattern": "no such" })).await, "nothing matches\n");
+    assert_eq!(grep(&workspace, value!({ "pattern": "no such" })).await, "no matches found\n");
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn filters_by_glob_and_type_and_matches_across_lines() {
     let across = value!({ "pattern": "needle.in", "multiline": true, "output_mode": "content" });
     let expected = "src/deep/notes.md:1:a needle\nsrc/deep/notes.md:2:in\n";
     assert_eq!(grep(&workspace, across).await, expected);
-    assert_eq!(grep(&workspace, value!({ "pattern": "needle.in" })).await, "nothing matches\n");
+    assert_eq!(grep(&workspace, value!({ "pattern": "needle.in" })).await, "no matches found\n");
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn what_is_hidden_from_searches_is_not_found() {
     assert!(!files.contains("secrets"), "{files}");
     assert!(!glob(&workspace, value!({ "pattern": "**/*" })).await.contains("secrets"));
     let beside = grep(&workspace, value!({ "pattern": "needle", "path": "secrets" })).await;
-    assert_eq!(beside, "nothing matches\n");
+    assert_eq!(beside, "no matches found\n");
     for path in ["secrets/k", "./src/../secrets/k"] {
         let input = json(&value!({ "pattern": "needle", "path": path }).to_string());
         let error = failure_of(GrepTool::new(&workspace.context).run(call_context(), input).await);

@@ -7,7 +7,7 @@ use windlass_core::call::call_order::TouchedResources;
 use windlass_core::call::outcome::ToolError;
 use windlass_runtime::ports::{CallContext, Tool};
 use windlass_tools::schemars::{self, JsonSchema};
-use windlass_tools::{FunctionTool, STANDARD_TOOLS, select_standard_tools, standard_tools};
+use windlass_tools::{FunctionTool, select_standard_tools, standard_tool_names, standard_tools};
 
 use crate::fixture::{TestWorkspace, call_context, failure_of, json, success_text};
 
@@ -19,7 +19,7 @@ fn the_standard_tools_are_all_there() {
         .iter()
         .map(|spec| spec.name.to_string())
         .collect();
-    assert_eq!(names, STANDARD_TOOLS);
+    assert!(names.into_iter().eq(standard_tool_names()));
     let few = select_standard_tools(&workspace.context, ["Read", "Bash", "Nonsense"]);
     let names: Vec<String> = few.specs().iter().map(|spec| spec.name.to_string()).collect();
     assert_eq!(names, ["Bash", "Read"]);
@@ -97,7 +97,7 @@ fn valid_input(name: &str) -> Value {
 async fn case_97_an_input_that_says_something_twice_or_more_than_it_may_is_refused() {
     let workspace = TestWorkspace::new();
     let tools = standard_tools(&workspace.context);
-    for name in STANDARD_TOOLS {
+    for name in standard_tool_names() {
         let tool = tools.get(name).unwrap();
         let fits = valid_input(name).to_string();
         assert_eq!(tool.assess(&json(&fits)).problem, None, "{fits}");
@@ -117,7 +117,7 @@ async fn case_97_an_input_that_says_something_twice_or_more_than_it_may_is_refus
             let problem = tool.assess(&json(&input)).problem;
             let problem = problem.unwrap_or_else(|| panic!("{name} takes {input}"));
             assert_eq!(&*problem.code, "invalid_input", "{name} {input}");
-            if *name != "AskUserQuestion" {
+            if name != "AskUserQuestion" {
                 assert_eq!(
                     failure_of(tool.run(call_context(), json(&input)).await),
                     problem,

@@ -52,13 +52,13 @@ fn a_child_is_the_agent_that_its_task_names() {
 fn agents_of_a_folder_nobody_trusts_are_not_there() {
     let place = home_with_agents(&[("counter.md", COUNTER)]);
     let ran = place.run_prompt_unattended("how many?", &[]);
-    assert!(ran.out.contains("there is no agent counter"), "{}", ran.out);
+    assert!(ran.out.contains("no agent counter"), "{}", ran.out);
     // The user's own agents are always loaded.
     std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
     place.write("user/.claude/agents/counter.md", COUNTER);
     assert!(place.run_prompt_unattended("how many?", &[]).out.contains("no shell"), "{}", ran.out);
     let ran = place.run_prompt_unattended("how many?", &["--setting-sources", ""]);
-    assert!(ran.out.contains("there is no agent counter"), "{}", ran.out);
+    assert!(ran.out.contains("no agent counter"), "{}", ran.out);
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn exit_code_two_blocks_and_every_other_failure_is_told_to_the_user() {
         ("kill -SEGV $$", "was killed"),
         ("echo '{\"decision\": \"blok\"}'", "unknown `decision` `blok`; use block or approve"),
         ("echo '{'", "JSON that is not valid"),
-        ("printf '{\"x\": \"'; head -c 3000000 /dev/zero | tr '\\0' x", "more JSON than is read"),
+        ("printf '{\"x\": \"'; head -c 3000000 /dev/zero | tr '\\0' x", "too much JSON"),
         ("printf '\\033[31mred\\033[0m' >&2; exit 1", "red"),
     ] {
         let (ran, err) = before(command);

@@ -146,7 +146,7 @@ impl Permissions {
         if let Some(path) = protected_write_path(asked.subject) {
             return deny_because(
                 DenialSource::Protected,
-                &format!("{path} decides what may run and is not for tools to change"),
+                &format!("{path} controls what may run; tools may not change it"),
             );
         }
         // A deny rule may not have seen the part it is about.

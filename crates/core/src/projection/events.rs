@@ -413,7 +413,7 @@ fn run_event(
         Record::OwnerChanged { .. } => Some(("agent_run.resumed", RawJson::encode(&NoFields {}))),
         Record::CommandRejected { reason, .. } => {
             let why = reason.as_str();
-            Some(("agent.mail.refused", RawJson::encode(&ReasonFields { why })))
+            Some(("agent.command.rejected", RawJson::encode(&ReasonFields { why })))
         }
         Record::QuestionAsked { question } => Some(question_event(&question.kind)),
         Record::RunFinished { cause, other_causes, .. } => {

@@ -339,7 +339,10 @@ fn events_are_named() {
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "x")]))
         .answer_to(9, windlass_core::log::inbox::HumanAnswer::allow());
-    assert_eq!(names(&lane), ["agent_run.started", "agent_run.asked_human", "agent.mail.refused"]);
+    assert_eq!(
+        names(&lane),
+        ["agent_run.started", "agent_run.asked_human", "agent.command.rejected"]
+    );
     let lane = Lane::new().prompt("hi").reply(text("x").stop("odd"));
     assert_eq!(names(&lane), ["agent_run.started", "agent.reply.anomaly", "agent_run.completed"]);
     let lane = Lane::new().prompt("hi").fails(passing(FailureClass::Permanent));

@@ -153,7 +153,7 @@ impl AppliedEntry<'_> {
 fn child_result_text(ended: &RunEnd) -> Arc<str> {
     if ended.text.trim().is_empty() {
         let reason = ended.cause.as_str();
-        return Arc::from(format!("the child ended without an answer: {reason}"));
+        return Arc::from(format!("the sub-agent ended without an answer: {reason}"));
     }
     Arc::from(truncate::truncate_text(&ended.text, MAX_CHILD_RESULT_CHARS).as_ref())
 }

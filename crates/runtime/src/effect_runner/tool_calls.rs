@@ -1,8 +1,8 @@
 //! Tool calls, probes of interrupted calls, and the hooks around them.
 
 #[cfg(test)]
-#[path = "tool_tests.rs"]
-mod tool_tests;
+#[path = "tool_calls_tests.rs"]
+mod tool_calls_tests;
 
 use std::sync::Arc;
 
@@ -239,13 +239,13 @@ async fn probe_with_timeout(ready: PreparedCall, clock: &dyn Clock) -> ProbeResu
 
 fn panic_error(panic: &str) -> ToolError {
     let first = panic.lines().next().unwrap_or_default();
-    let message = format!("the tool broke down: {first}; effects unknown");
-    let hint = "check what it did before doing it again";
+    let message = format!("the tool panicked: {first}; effects unknown");
+    let hint = "check what it did before you run it again";
     let error = ToolError::new("tool_panicked", &message, hint);
     if first == panic { error } else { error.with_detail(panic) }
 }
 
 /// A hook that panics before a call counts as a denial: it may have been there for safety.
 fn deny_after_hook_failure(panic: &str) -> HookDecision {
-    HookDecision::Deny { reason: format!("a hook broke down: {panic}").into() }
+    HookDecision::Deny { reason: format!("a hook failed: {panic}").into() }
 }

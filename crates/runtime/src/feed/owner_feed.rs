@@ -16,8 +16,8 @@ use windlass_core::log::ids::{ModelCallId, RunId};
 use super::{OWNER_QUEUE_ITEMS, StreamItem};
 
 #[cfg(test)]
-#[path = "owner_tests.rs"]
-mod owner_tests;
+#[path = "owner_feed_tests.rs"]
+mod owner_feed_tests;
 
 /// The sending side of the owner's feed. Sending an entry waits until the queue has a free slot.
 #[derive(Clone)]

@@ -30,20 +30,13 @@ pub struct Subscription {
     ports: Ports,
     live: broadcast::Receiver<StreamItem>,
     last_seq: Seq,
-    catch_up: CatchUpState,
+    /// Whether the log has entries that were not read yet.
+    is_behind_log: bool,
     unread_entries: VecDeque<Arc<Entry>>,
     /// The model call whose text is passed on, because the live feed has all of it.
     streaming_call: Option<ModelCallId>,
     /// The last model call whose end was seen.
     last_finished_call: Option<ModelCallId>,
-}
-
-#[derive(PartialEq, Eq)]
-enum CatchUpState {
-    /// The log holds entries that were not read yet.
-    InLog,
-    /// Everything before the live feed was read.
-    Live,
 }
 
 /// Why a subscription cannot continue.
@@ -69,7 +62,7 @@ impl Subscription {
             ports,
             live,
             last_seq: after,
-            catch_up: CatchUpState::InLog,
+            is_behind_log: true,
             unread_entries: VecDeque::new(),
             streaming_call: None,
             last_finished_call: None,
@@ -87,7 +80,7 @@ impl Subscription {
             if let Some(entry) = self.unread_entries.pop_front() {
                 return Ok(self.deliver_entry(entry));
             }
-            if self.catch_up == CatchUpState::InLog {
+            if self.is_behind_log {
                 self.read_log_page().await?;
                 continue;
             }
@@ -104,7 +97,7 @@ impl Subscription {
             item = self.live.recv() => item,
             // Nothing was lost: perhaps another process wrote entries.
             () = self.ports.clock.sleep(POLL_MS) => {
-                self.catch_up = CatchUpState::InLog;
+                self.is_behind_log = true;
                 return None;
             }
         };
@@ -125,7 +118,7 @@ impl Subscription {
             ) => Some(piece),
             Ok(StreamItem::Entry(_)) | Err(_) => {
                 self.streaming_call = None;
-                self.catch_up = CatchUpState::InLog;
+                self.is_behind_log = true;
                 None
             }
         }
@@ -162,7 +155,7 @@ impl Subscription {
         let page =
             self.ports.store.read_log(self.lane.clone(), self.last_seq, LOG_PAGE_ENTRIES).await?;
         if page.len() < LOG_PAGE_ENTRIES {
-            self.catch_up = CatchUpState::Live;
+            self.is_behind_log = false;
         }
         for stored in page {
             self.unread_entries.push_back(Arc::new(Entry::parse(stored.seq, &stored.line)?));

@@ -8,13 +8,13 @@ use super::lane_discovery::ObservedHeartbeat;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// Another owner has the lane: stop, abort the effects in flight, do not retry.
-    #[error("lane {lane} has another owner; this one must stop")]
+    #[error("lane {lane} was taken over by another process; this process must stop driving it")]
     Fenced {
         /// The lane that was taken over.
         lane: LaneId,
     },
     /// The lane has a living owner.
-    #[error("lane {lane} is being driven by another process; wait, or send it mail")]
+    #[error("lane {lane} is driven by another process; wait, or send it a message")]
     Busy {
         /// The lane that was to be claimed.
         lane: LaneId,
@@ -22,7 +22,7 @@ pub enum StoreError {
         owner: ObservedHeartbeat,
     },
     /// There is no such lane.
-    #[error("there is no conversation {}; list them with `windlass runs`", conversation_id(lane))]
+    #[error("no conversation {}; list them with `windlass runs`", conversation_id(lane))]
     LaneNotFound {
         /// The lane that was asked for.
         lane: LaneId,

@@ -7,8 +7,8 @@ use crate::ports::{ObservedHeartbeat, WorkerId};
 use crate::worker_identity;
 
 #[cfg(test)]
-#[path = "watch_tests.rs"]
-mod watch_tests;
+#[path = "liveness_tests.rs"]
+mod liveness_tests;
 
 /// The observed heartbeats of other workers.
 pub struct LivenessMonitor {

@@ -28,16 +28,16 @@ struct AskUserQuestionInput {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UserQuestion {
-    /// The question, complete in itself
+    /// The question, self-contained
     #[schemars(length(min = 1))]
     question: String,
-    /// A word or two to head it
+    /// A heading of one or two words
     #[serde(rename = "header")]
     _header: Option<String>,
-    /// Whether several choices may be taken
+    /// Whether several options may be chosen
     #[serde(rename = "multiSelect")]
     _multi_select: Option<bool>,
-    /// Answers to choose from, if they help
+    /// Options to choose from, if they help
     #[serde(default)]
     #[schemars(length(max = 8))]
     options: Vec<QuestionOption>,
@@ -46,7 +46,7 @@ struct UserQuestion {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct QuestionOption {
-    /// The answer in a few words
+    /// The option in a few words
     #[schemars(length(min = 1))]
     label: String,
     /// What it means
@@ -82,10 +82,10 @@ impl UserQuestion {
     fn validation_error(&self) -> Option<String> {
         let is_blank = |text: &str| text.trim().is_empty();
         if is_blank(&self.question) || self.options.iter().any(|choice| is_blank(&choice.label)) {
-            return Some("a question and each of its choices needs words".to_owned());
+            return Some("a question and each of its options must not be empty".to_owned());
         }
         (self.options.len() > MAX_CHOICES)
-            .then(|| format!("offer at most {MAX_CHOICES} choices with a question"))
+            .then(|| format!("offer at most {MAX_CHOICES} options per question"))
     }
 }
 
@@ -109,9 +109,9 @@ impl Tool for AskUserQuestionTool {
     /// Not called in practice: the core answers this call with the human's answer.
     fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let error = ToolError::new(
-            "nobody_to_ask",
-            "this question was not put to a person",
-            "go on without the answer and say which choice you made",
+            "no_human_available",
+            "no human was asked",
+            "continue without the answer and state the choice you made",
         );
         Box::pin(std::future::ready(ToolOutcome::Failed(error)))
     }

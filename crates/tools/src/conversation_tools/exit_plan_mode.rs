@@ -27,7 +27,10 @@ struct ExitPlanModeInput {
 
 impl ToolInput for ExitPlanModeInput {
     fn validation_error(&self) -> Option<String> {
-        self.plan.trim().is_empty().then(|| "the plan is empty; say what you would do".to_owned())
+        self.plan
+            .trim()
+            .is_empty()
+            .then(|| "the plan is empty; describe what you would do".to_owned())
     }
 }
 
@@ -51,8 +54,8 @@ impl Tool for ExitPlanModeTool {
     /// Not called in practice: the core answers this call with the human's answer.
     fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let error = ToolError::new(
-            "nobody_to_ask",
-            "this plan was not put before a person",
+            "no_human_available",
+            "no human was asked to approve the plan",
             "give the plan as your answer",
         );
         Box::pin(std::future::ready(ToolOutcome::Failed(error)))

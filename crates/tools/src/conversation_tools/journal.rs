@@ -37,9 +37,9 @@ pub enum JournalTool {
 const UPDATE_SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
-    "objective": {"type": "string", "description": "What the work is for"},
-    "current_state": {"type": "string", "description": "Where the work is right now"},
-    "handoff_next_action": {"type": "string", "description": "What should happen next if it stops here"},
+    "objective": {"type": "string", "description": "The goal of the work"},
+    "current_state": {"type": "string", "description": "The current state of the work"},
+    "handoff_next_action": {"type": "string", "description": "The next action if the work stops here"},
     "version": {"type": "integer", "minimum": 0, "description": "The version of the journal you read; the update fails if what it changes was written since"}
   },
   "minProperties": 1,
@@ -94,11 +94,10 @@ impl JournalTool {
     fn description(self) -> &'static str {
         match self {
             Self::Get => {
-                "Reads the run journal: your working memory, which outlives the conversation."
+                "Returns the run journal: your working memory, which is kept when the conversation is compacted."
             }
             Self::Update => {
-                "Writes objective, current state or next action of the run journal. Keep them true: \
-                 whoever goes on with this work reads them first."
+                "Updates the objective, current state or next action of the run journal. Keep them current: the next agent reads them first."
             }
             Self::Append => {
                 "Adds an entry to a list of the run journal: a finding that was verified, a decision \
@@ -172,8 +171,8 @@ impl Tool for JournalTool {
     fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         let error = ToolError::new(
             "no_journal",
-            "this conversation keeps no journal",
-            "write what matters into your answer",
+            "this conversation has no journal",
+            "put what matters into your answer",
         );
         Box::pin(std::future::ready(ToolOutcome::Failed(error)))
     }

@@ -33,7 +33,7 @@ const MAX_VIOLATION_CHARS: usize = 300;
 
 /// The error for an invalid schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the output schema cannot be used: {0}")]
+#[error("invalid output schema: {0}")]
 pub struct InvalidOutputSchema(String);
 
 /// `StructuredOutput`: accepts an answer that matches a schema.
@@ -97,7 +97,7 @@ impl StructuredOutput {
         let found: Vec<String> = errors.take(MAX_VIOLATIONS).map(told).collect();
         let why = found.join("; ");
         (!found.is_empty())
-            .then(|| invalid_input_error(&format!("the answer does not fit its schema: {why}")))
+            .then(|| invalid_input_error(&format!("the answer does not match the schema: {why}")))
     }
 }
 
@@ -113,7 +113,9 @@ impl Tool for StructuredOutput {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: Arc::from(Self::NAME),
-            description: Arc::from("Gives the final answer. Call it once, when the work is done."),
+            description: Arc::from(
+                "Returns the final answer. Call it once, when the work is done.",
+            ),
             input_schema: self.schema.clone(),
         }
     }
@@ -134,7 +136,7 @@ impl Tool for StructuredOutput {
     }
 
     fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let taken = ToolOutcome::Done(RawJson::string("the answer was taken"));
+        let taken = ToolOutcome::Done(RawJson::string("answer accepted"));
         Box::pin(std::future::ready(taken))
     }
 }

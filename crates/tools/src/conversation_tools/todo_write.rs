@@ -24,12 +24,12 @@ pub struct TodoWriteTool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TodoItem {
-    /// What is to be done
+    /// The task
     #[schemars(length(min = 1))]
     pub content: String,
-    /// How far it is
+    /// Status of the task
     pub status: TodoStatus,
-    /// The same as something that is being done, for whoever watches
+    /// The task in progressive form, for display, such as "Running tests"
     #[serde(rename = "activeForm", skip_serializing_if = "Option::is_none")]
     pub active_form: Option<String>,
 }
@@ -38,18 +38,18 @@ pub struct TodoItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
-    /// Nobody has begun.
+    /// Not started.
     Pending,
-    /// It is being done.
+    /// In progress.
     InProgress,
-    /// It is done.
+    /// Completed.
     Completed,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TodoWriteInput {
-    /// The whole list, in the place of the one before
+    /// The whole list; it replaces the previous one
     #[schemars(length(max = 100))]
     todos: Vec<TodoItem>,
 }
@@ -67,7 +67,7 @@ impl TodoItem {
     fn validation_error(&self) -> Option<String> {
         let is_long = self.content.chars().count() > MAX_TODO_CHARS;
         match self.content.trim().is_empty() {
-            true => Some("a task needs words".to_owned()),
+            true => Some("a task must not be empty".to_owned()),
             false => is_long.then(|| format!("a task has at most {MAX_TODO_CHARS} characters")),
         }
     }
@@ -103,9 +103,9 @@ impl TodoWriteTool {
         let asked: TodoWriteInput = tool_input::read_input(input)?;
         self.workplace.tool_state(lane).write_note(TODO_NOTE, &asked.todos).map_err(|error| {
             ToolError::new(
-                "not_kept",
-                &format!("the list could not be kept: {error}"),
-                "go on without it; the list stands in the conversation",
+                "not_saved",
+                &format!("the list could not be saved: {error}"),
+                "continue without it; the list is in the conversation",
             )
         })?;
         let lines: String = asked.todos.iter().map(TodoItem::to_line).collect();
@@ -121,8 +121,7 @@ impl Tool for TodoWriteTool {
     fn spec(&self) -> ToolSpec {
         tool_spec::<TodoWriteInput>(
             "TodoWrite",
-            "Keeps the list of tasks: what is to be done, what is being done, what is done. Send \
-             the whole list each time.",
+            "Maintains the task list (pending, in progress, completed). Send the whole list each time.",
         )
     }
 

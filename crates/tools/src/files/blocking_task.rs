@@ -21,7 +21,7 @@ pub(crate) fn run_blocking<T: Into<ToolOutcome> + Send + 'static>(
 fn panic_error(broken: &tokio::task::JoinError) -> ToolError {
     ToolError::new(
         "tool_panicked",
-        &format!("the tool broke down: {broken}; effects unknown"),
-        "check what it did before doing it again",
+        &format!("the tool panicked: {broken}; effects unknown"),
+        "check what it did before you run it again",
     )
 }

@@ -18,16 +18,13 @@ use super::paths::resolved_path::open_beneath;
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigFileError {
     /// The file, or a folder on the way to it, is a symbolic link.
-    #[error("is a symbolic link, or lies behind one; put a regular file there")]
+    #[error("is a symbolic link or is reached through one; replace it by a regular file")]
     SymbolicLink,
     /// The path is a folder, a pipe, a device or a socket.
-    #[error("is not a regular file; put a regular file there")]
+    #[error("is not a regular file; replace it by one")]
     NotRegular,
     /// The file belongs to another user.
-    #[error(
-        "belongs to another user (uid {uid}); only files of the user or of root count: take it over \
-         with chown, or remove it"
-    )]
+    #[error("belongs to another user (uid {uid}); change its owner with chown, or remove it")]
     OtherOwner {
         /// The user it belongs to.
         uid: u32,

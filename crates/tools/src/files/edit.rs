@@ -31,15 +31,15 @@ pub struct EditTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EditInput {
-    /// The file: absolute, or relative to the workspace
+    /// Path of the file: absolute, or relative to the workspace
     #[schemars(length(min = 1))]
     file_path: String,
-    /// The text to replace, exactly as it stands in the file, without line numbers
+    /// The text to replace, exactly as in the file, without line numbers
     #[schemars(length(min = 1))]
     old_string: String,
-    /// The text to put there
+    /// The replacement
     new_string: String,
-    /// Whether to replace it everywhere; otherwise it must stand there once
+    /// Replace every occurrence; otherwise the text must occur once
     #[serde(default)]
     replace_all: bool,
 }
@@ -109,8 +109,7 @@ impl Tool for EditTool {
     fn spec(&self) -> ToolSpec {
         tool_spec::<EditInput>(
             "Edit",
-            "Replaces a text in a file by another. The file must have been read before. The old \
-             text must stand there exactly, and once unless replace_all is set.",
+            "Replaces text in a file. The file must have been read first. old_string must match exactly, and only once unless replace_all is set.",
         )
     }
 

@@ -23,7 +23,7 @@ pub(crate) fn file_error(path: &Path, error: &io::Error) -> ToolError {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_found_error(path),
         io::ErrorKind::PermissionDenied => ToolError::new(
             "permission_denied",
-            &format!("this process has no right to {}", path.display()),
+            &format!("permission denied: {}", path.display()),
             "use another file, or ask the user for access",
         ),
         _ => ToolError::new(
@@ -37,8 +37,11 @@ pub(crate) fn file_error(path: &Path, error: &io::Error) -> ToolError {
 fn link_appeared_error(path: &Path) -> ToolError {
     ToolError::new(
         "path_changed",
-        &format!("a link appeared on the way to {} while it was opened", path.display()),
-        "look again at what is there, and use the real path",
+        &format!(
+            "the path {} changed while it was opened: it now contains a symbolic link",
+            path.display()
+        ),
+        "check what is there now and use the real path",
     )
 }
 
@@ -46,7 +49,7 @@ pub(crate) fn not_found_error(path: &Path) -> ToolError {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
     ToolError::new(
         "file_not_found",
-        &format!("there is no file {}", path.display()),
+        &format!("file not found: {}", path.display()),
         &format!("list the directory {} first and use a path found there", folder.display()),
     )
 }
@@ -62,7 +65,7 @@ fn directory_error(path: &Path) -> ToolError {
 pub(crate) fn special_file_error(path: &Path) -> ToolError {
     ToolError::new(
         "special_file",
-        &format!("{} is not a regular file (a pipe, a device or the kernel's)", path.display()),
+        &format!("{} is not a regular file (pipe, device or kernel file)", path.display()),
         "use a regular file; for the kernel's own files use Bash",
     )
 }
@@ -70,7 +73,7 @@ pub(crate) fn special_file_error(path: &Path) -> ToolError {
 pub(crate) fn link_loop_error(path: &Path) -> ToolError {
     ToolError::new(
         "read_failed",
-        &format!("{} cannot be read: its links go round in a circle", path.display()),
+        &format!("{} cannot be read: its symbolic links form a loop", path.display()),
         "check the path, or try again with another file",
     )
 }
@@ -78,7 +81,7 @@ pub(crate) fn link_loop_error(path: &Path) -> ToolError {
 pub(crate) fn outside_workspace_error(path: &Path, real: &Path) -> ToolError {
     ToolError::new(
         "outside_workspace",
-        &format!("{} is a way out of the workspace, to {}", path.display(), real.display()),
-        "name the real path if that file is meant, so that it can be judged by itself",
+        &format!("{} leads out of the workspace, to {}", path.display(), real.display()),
+        "use the real path if you mean that file, so that it can be authorised",
     )
 }

@@ -43,18 +43,18 @@ pub struct ReadTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReadInput {
-    /// The file: absolute, or relative to the workspace
+    /// Path of the file: absolute, or relative to the workspace
     #[schemars(length(min = 1))]
     file_path: String,
-    /// The first line (of a notebook: cell), counted from 1
+    /// First line to read (first cell of a notebook), from 1
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// How many lines or cells at most; 2000 if left out
+    /// Maximum number of lines or cells; default 2000
     #[schemars(range(min = 1))]
     limit: Option<u64>,
-    /// Which pages of a PDF, such as "3" or "1-5"; at most 20
+    /// Pages of a PDF, such as "3" or "1-5"; at most 20
     pages: Option<PageRange>,
-    /// Taken for the sake of older callers: a long file always comes in pages
+    /// Ignored: a long file is always returned in pages
     #[serde(rename = "allow_large")]
     _allow_large: Option<bool>,
 }
@@ -62,8 +62,8 @@ struct ReadInput {
 impl ToolInput for ReadInput {
     fn validation_error(&self) -> Option<String> {
         match (self.offset, self.limit) {
-            (Some(0), _) => Some("the offset is 0, and lines are counted from 1".to_owned()),
-            (_, Some(0)) => Some("the limit is 0".to_owned()),
+            (Some(0), _) => Some("offset must be at least 1".to_owned()),
+            (_, Some(0)) => Some("limit must be at least 1".to_owned()),
             _ => tool_input::path_error("file_path", &self.file_path),
         }
     }
@@ -132,8 +132,7 @@ impl Tool for ReadTool {
     fn spec(&self) -> ToolSpec {
         tool_spec::<ReadInput>(
             "Read",
-            "Reads a file. Text comes as numbered lines, a long file in pages: go on with offset. \
-             Pictures are shown, PDFs come by page, notebooks by cell.",
+            "Reads a file. Returns text as numbered lines, long files in pages (continue with offset), images as images, PDFs by page, notebooks by cell.",
         )
     }
 

@@ -42,10 +42,10 @@ pub struct WriteTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WriteInput {
-    /// The file: absolute, or relative to the workspace
+    /// Path of the file: absolute, or relative to the workspace
     #[schemars(length(min = 1))]
     file_path: String,
-    /// All that will be in it
+    /// The full content of the file
     content: String,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn encoding_error(place: &ResolvedPath) -> ToolError {
     ToolError::new(
         "encoding",
         &format!(
-            "{} is in UTF-16 and this text cannot be spelled so",
+            "{} is UTF-16, and this text cannot be encoded in it",
             place.display_path.display()
         ),
         "send plain Unicode text",
@@ -125,8 +125,7 @@ impl Tool for WriteTool {
     fn spec(&self) -> ToolSpec {
         tool_spec::<WriteInput>(
             "Write",
-            "Writes a file, making the folders on the way. A file that exists must have been read \
-             before and is replaced as a whole; to change a part of it use Edit.",
+            "Writes a file, creating missing folders. An existing file must have been read first and is replaced; use Edit to change a part.",
         )
     }
 

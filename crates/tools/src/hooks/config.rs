@@ -225,7 +225,7 @@ enum HookMatcher {
 
 /// The error for an invalid configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the hooks cannot be read: {0}")]
+#[error("invalid hooks: {0}")]
 pub struct InvalidHooks(String);
 
 #[derive(Deserialize)]
@@ -246,14 +246,14 @@ impl HookConfig {
     /// Parses a settings file, or the object under its `hooks`.
     pub fn parse(text: &str) -> Result<Self, InvalidHooks> {
         if text.len() > MAX_CONFIG_BYTES {
-            return Err(InvalidHooks(format!("they have more than {MAX_CONFIG_BYTES} bytes")));
+            return Err(InvalidHooks(format!("more than {MAX_CONFIG_BYTES} bytes")));
         }
         let whole: Value =
             serde_json::from_str(text).map_err(|error| InvalidHooks(format!("{error}")))?;
         let hooks = whole.get("hooks").unwrap_or(&whole);
         let Some(events) = hooks.as_object() else {
             return Err(InvalidHooks(
-                "they are an object of events, such as PreToolUse".to_owned(),
+                "expected an object of events, such as PreToolUse".to_owned(),
             ));
         };
         let mut config = Self { hash: sha256_hex(text.as_bytes()), ..Self::default() };
@@ -303,7 +303,7 @@ impl HookConfig {
             }
         }
         if self.hooks.values().map(Vec::len).sum::<usize>() > MAX_HOOKS {
-            return Err(InvalidHooks(format!("there are more than {MAX_HOOKS} of them")));
+            return Err(InvalidHooks(format!("more than {MAX_HOOKS} hooks")));
         }
         Ok(())
     }
@@ -405,7 +405,7 @@ impl CommandHook {
         on_failure: FailurePolicy,
     ) -> Result<Self, String> {
         if hook.command.trim().is_empty() || hook.command.contains('\0') {
-            return Err("a command is empty or holds a NUL byte".to_owned());
+            return Err("a command is empty or contains a NUL byte".to_owned());
         }
         let (usual_ms, most_ms) = event.timeouts_ms();
         let timeout_ms = match hook.timeout {
@@ -430,7 +430,7 @@ impl FailurePolicy {
         match text {
             Some("block") => Ok(Self::Block),
             Some("ignore") | None => Ok(Self::Ignore),
-            Some(other) => Err(format!("onFailure is block or ignore, not {other}")),
+            Some(other) => Err(format!("onFailure must be block or ignore, not {other}")),
         }
     }
 }

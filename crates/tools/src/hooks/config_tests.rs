@@ -109,10 +109,7 @@ fn what_cannot_be_read_is_told_in_one_sentence() {
         (&many, "more than 256"),
     ] {
         let error = HookConfig::parse(text).unwrap_err().to_string();
-        assert!(
-            error.starts_with("the hooks cannot be read: ") && error.contains(expected),
-            "{error}"
-        );
+        assert!(error.starts_with("invalid hooks: ") && error.contains(expected), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }
 }

@@ -168,16 +168,16 @@ pub(super) fn notification_fields(
             ("permission_prompt", format!("{tool} needs your permission"))
         }
         QuestionKind::Uncertain { .. } => {
-            ("permission_prompt", format!("it is not known whether {tool} took effect"))
+            ("permission_prompt", format!("it is unknown whether {tool} took effect"))
         }
         QuestionKind::ModelQuestion { .. } => {
-            ("elicitation_dialog", "a question waits for you".to_owned())
+            ("elicitation_dialog", "a question is waiting for you".to_owned())
         }
         QuestionKind::Plan { .. } => {
-            ("permission_prompt", "a plan waits for your approval".to_owned())
+            ("permission_prompt", "a plan is waiting for your approval".to_owned())
         }
         QuestionKind::Guidance { question, .. } => ("elicitation_dialog", question.to_string()),
-        QuestionKind::Budget { .. } => ("permission_prompt", "the budget is spent".to_owned()),
+        QuestionKind::Budget { .. } => ("permission_prompt", "the budget is used up".to_owned()),
         QuestionKind::PromptChanged { changes } => ("permission_prompt", changes.to_string()),
     };
     (kind, json!({"message": message, "notification_type": kind, "title": "windlass"}))

@@ -89,13 +89,13 @@ impl CommandHookOutput {
         let printed = format!("{}\n{}", ended.stdout.text.trim(), ended.stderr.text.trim());
         match ended.exit {
             HookExit::Exited(0) => Self::default(),
-            HookExit::Exited(code) => {
-                Self::deny(&format!("`{name}` must succeed and ended with {code}:\n{printed}"))
-            }
+            HookExit::Exited(code) => Self::deny(&format!(
+                "the completion gate `{name}` failed with exit code {code}:\n{printed}"
+            )),
             HookExit::TimedOut { after_ms } => {
-                Self::deny(&format!("`{name}` must succeed and took longer than {after_ms} ms"))
+                Self::deny(&format!("the completion gate `{name}` took longer than {after_ms} ms"))
             }
-            HookExit::Killed => Self::deny(&format!("`{name}` must succeed and was killed")),
+            HookExit::Killed => Self::deny(&format!("the completion gate `{name}` was killed")),
         }
     }
 
@@ -171,7 +171,7 @@ fn parse_stdout(
         });
     }
     if stdout.is_truncated {
-        return Err("printed more JSON than is read".to_owned());
+        return Err("printed too much JSON".to_owned());
     }
     let said: Value = serde_json::from_str(text)
         .map_err(|error| format!("printed JSON that is not valid ({error})"))?;
@@ -225,13 +225,13 @@ fn parse_output(event: HookEvent, said: &Value) -> Result<CommandHookOutput, Str
             Some(given) => Some(given),
             None => text_field(whole, "reason")?,
         };
-        Ok(truncate_text(given.unwrap_or("a hook blocked it and gave no reason")))
+        Ok(truncate_text(given.unwrap_or("blocked by a hook without a reason")))
     };
     let stop = match whole.get("continue") {
         None | Some(Value::Bool(true)) => None,
-        Some(Value::Bool(false)) => {
-            Some(truncate_text(text_field(whole, "stopReason")?.unwrap_or("a hook ended the run")))
-        }
+        Some(Value::Bool(false)) => Some(truncate_text(
+            text_field(whole, "stopReason")?.unwrap_or("a hook stopped the run"),
+        )),
         Some(other) => {
             return Err(unknown_value_error("continue", &other.to_string(), "true or false"));
         }
@@ -287,7 +287,7 @@ fn text_field<'a>(of: &'a Map<String, Value>, name: &str) -> Result<Option<&'a s
     match of.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("printed a `{name}` that is not a text")),
+        Some(_) => Err(format!("printed a `{name}` that is not a string")),
     }
 }
 
@@ -299,7 +299,7 @@ fn unknown_value_error(name: &str, value: &str, expected: &str) -> String {
 fn denial_reason(ended: &HookProcessEnd, name: &str) -> String {
     let said = ended.stderr.text.trim();
     if said.is_empty() {
-        format!("the hook `{name}` blocked it and gave no reason")
+        format!("blocked by the hook `{name}` without a reason")
     } else {
         said.to_owned()
     }

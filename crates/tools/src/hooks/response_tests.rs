@@ -65,7 +65,7 @@ fn json_that_means_nothing_is_an_error_of_the_hook() {
     for (stdout, says) in [
         ("{broken".to_owned(), "JSON that is not valid"),
         (r#"{"decision": "blok"}"#.to_owned(), "unknown `decision` `blok`"),
-        (r#"{"decision": 3}"#.to_owned(), "`decision` that is not a text"),
+        (r#"{"decision": 3}"#.to_owned(), "`decision` that is not a string"),
         (r#"{"continue": "false"}"#.to_owned(), "unknown `continue`"),
         (specific(json!(3)), "not an object"),
         (specific(json!({"permissionDecision": "deny"})), "without `hookEventName`: `PreToolUse`"),
@@ -124,7 +124,7 @@ fn more_json_than_is_read_is_an_error_and_more_text_is_not() {
             HookProcessEnd { exit: HookExit::Exited(0), stdout, stderr: CapturedStream::default() };
         CommandHookOutput::from_end(HookEvent::UserPromptSubmit, "hook", &json!({}), Ok(ended))
     };
-    assert!(said(r#"{"decision": "block"}"#).unwrap_err().contains("more JSON than is read"));
+    assert!(said(r#"{"decision": "block"}"#).unwrap_err().contains("too much JSON"));
     let ReviewResult::Pass { context: Some(context) } =
         said(&"x".repeat(100_000)).unwrap().into_review_result()
     else {
@@ -152,7 +152,7 @@ fn exit_code_two_is_a_no_with_what_was_said_as_reason() {
             .into_review_result()
     };
     assert_eq!(stop("tests fail\n"), ReviewResult::Block { reason: "tests fail".into() });
-    let silent = "the hook `hook` blocked it and gave no reason";
+    let silent = "blocked by the hook `hook` without a reason";
     assert_eq!(stop(""), ReviewResult::Block { reason: silent.into() });
 }
 

@@ -41,8 +41,8 @@ pub(super) fn follow_imports(
     }
     if imports() == ImportPolicy::Ignored {
         let path = file.path.display();
-        let why = "imports count only in a folder that you trust";
-        found.problems.push(format!("what {path} imports with `@` is left out: {why}"));
+        let why = "imports work only in trusted folders";
+        found.problems.push(format!("the `@` imports of {path} are ignored: {why}"));
         return;
     }
     while let Some((from, path, depth)) = waiting.pop() {
@@ -91,7 +91,7 @@ fn read_import(
             read_beneath(place.base_folder, name, MAX_MEMORY_BYTES)
         }
         (Ok(_), None) => Err(import_error("it is hidden (its name begins with a dot)")),
-        (Err(_), None) => Err(import_error("it lies outside of the folder that imports it")),
+        (Err(_), None) => Err(import_error("it is outside the importing folder")),
     }
 }
 

@@ -80,7 +80,7 @@ fn nothing_is_imported_from_outside_through_links_or_without_trust() {
     assert_eq!(found.problems.len(), 5, "{:?}", found.problems);
     let untrusted = read_memory_files(folder.path(), None, || ImportPolicy::Ignored);
     assert_eq!(texts(&untrusted), ["first"]);
-    assert!(untrusted.problems[0].contains("folder that you trust"), "{:?}", untrusted.problems);
+    assert!(untrusted.problems[0].contains("trusted folders"), "{:?}", untrusted.problems);
     // Files in the user's settings folder may be imported.
     let own = read_memory_files(folder.path(), Some(outside.path()), || ImportPolicy::Allowed);
     assert_eq!(texts(&own), ["first", "secret"]);

@@ -38,7 +38,7 @@ fn is_in_group(pid: Pid, group: Pid, mark: &str, proc: &Path) -> bool {
     let Some(stat) = fs::read(place.join("stat")).ok().as_deref().and_then(parse_stat) else {
         return false;
     };
-    stat.state == ProcessState::Running && (stat.group == group || has_mark(&place, mark))
+    stat.is_running && (stat.group == group || has_mark(&place, mark))
 }
 
 fn has_mark(place: &Path, mark: &str) -> bool {
@@ -47,20 +47,14 @@ fn has_mark(place: &Path, mark: &str) -> bool {
 }
 
 pub(super) struct ProcessStat {
-    pub(super) state: ProcessState,
+    /// Whether it is running; otherwise it is a zombie that waits to be reaped.
+    pub(super) is_running: bool,
     /// The parent process, or the one to which it was reparented; 0 for the first process.
     pub(super) parent: i32,
     pub(super) group: Pid,
     pub(super) session: i32,
     /// The start time, in the kernel's ticks.
     pub(super) start_ticks: u64,
-}
-
-#[derive(PartialEq, Eq)]
-pub(super) enum ProcessState {
-    Running,
-    /// A zombie: ended, and waiting to be reaped.
-    Ended,
 }
 
 /// Parses a process id. The kernel writes -1 as the group of a process that ended this moment, and
@@ -75,14 +69,11 @@ pub(super) fn parse_stat(bytes: &[u8]) -> Option<ProcessStat> {
     let end = bytes.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(bytes.get(end.checked_add(1)?..)?).ok()?;
     let mut words = rest.split_ascii_whitespace();
-    let state = match words.next()? {
-        "Z" | "X" | "x" => ProcessState::Ended,
-        _ => ProcessState::Running,
-    };
+    let is_running = !matches!(words.next()?, "Z" | "X" | "x");
     let parent = words.next()?.parse().ok()?;
     let group = parse_pid(words.next()?)?;
     let session = words.next()?.parse().ok()?;
     // Field 22 of the file; the session is field 6.
     let start_ticks = words.nth(15).and_then(|word| word.parse().ok()).unwrap_or_default();
-    Some(ProcessStat { state, parent, group, session, start_ticks })
+    Some(ProcessStat { is_running, parent, group, session, start_ticks })
 }

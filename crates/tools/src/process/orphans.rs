@@ -11,9 +11,7 @@ use std::path::Path;
 use rustix::process::{Pid, Signal, kill_process};
 use windlass_runtime::ports::Clock;
 
-use super::group_processes::{
-    GROUP_VARIABLE, ProcessStat, ProcessState, group_mark, parse_pid, parse_stat,
-};
+use super::group_processes::{GROUP_VARIABLE, ProcessStat, group_mark, parse_pid, parse_stat};
 use crate::limits::{KILL_WAIT_MS, PROCESS_POLL_MS, TERMINATION_GRACE_MS};
 
 /// The variable that names the owner.
@@ -39,7 +37,7 @@ fn owner_name_of(pid: Pid, proc: &Path) -> Option<String> {
     let found = parse_stat(&fs::read(place.join("stat")).ok()?)?;
     let world = fs::read_link(proc.join("self/ns/pid")).ok()?;
     let world: String = world.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
-    let is_alive = found.state == ProcessState::Running;
+    let is_alive = found.is_running;
     is_alive.then(|| format!("{}.{}.{world}", pid.as_raw_nonzero(), found.start_ticks))
 }
 
@@ -86,7 +84,7 @@ fn is_orphan(pid: Pid, proc: &Path) -> bool {
     let Some(owner) = read_variable(pid.as_raw_nonzero().get(), OWNER_VARIABLE, proc) else {
         return false;
     };
-    found.state == ProcessState::Running
+    found.is_running
         && is_in_this_pid_namespace(&owner, proc)
         && !is_owner_alive(&owner, proc)
         && belongs_to_command(pid, &found, &owner, proc)

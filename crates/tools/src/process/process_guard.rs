@@ -35,13 +35,7 @@ kill -s KILL 0
 pub(super) struct ProcessGuard {
     shell: Child,
     group: Pid,
-    state: GuardState,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum GuardState {
-    Watching,
-    Dismissed,
+    is_dismissed: bool,
 }
 
 impl ProcessGuard {
@@ -55,7 +49,7 @@ impl ProcessGuard {
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let shell = shell.spawn()?;
         let group = pid_of(&shell).ok_or_else(|| io::Error::other("the guard ended at once"))?;
-        Ok(Self { shell, group, state: GuardState::Watching })
+        Ok(Self { shell, group, is_dismissed: false })
     }
 
     /// Returns the group it leads, which is also its own process id.
@@ -72,9 +66,9 @@ impl ProcessGuard {
 
     /// Ends the guard and what is left of its group.
     pub(super) async fn dismiss(&mut self) {
-        if self.state == GuardState::Watching {
+        if !self.is_dismissed {
             self.send_signal(Signal::KILL);
-            self.state = GuardState::Dismissed;
+            self.is_dismissed = true;
             drop(self.shell.wait().await);
         }
     }
@@ -84,7 +78,7 @@ impl Drop for ProcessGuard {
     /// Closing the pipe is enough, unless the command has killed its guard.
     fn drop(&mut self) {
         let is_gone = !matches!(self.shell.try_wait(), Ok(None));
-        if self.state == GuardState::Watching && is_gone {
+        if !self.is_dismissed && is_gone {
             self.send_signal(Signal::KILL);
         }
     }

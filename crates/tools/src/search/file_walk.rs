@@ -4,6 +4,7 @@
 use ignore::overrides::Override;
 use ignore::types::Types;
 use ignore::{DirEntry, WalkBuilder};
+use std::ops::ControlFlow;
 
 use super::search_timeout::StopFlag;
 use crate::files::ResolvedPath;
@@ -32,7 +33,7 @@ pub(super) fn walk_files(
     place: &ResolvedPath,
     filters: WalkFilters,
     stop: &StopFlag,
-    mut visit: impl FnMut(&DirEntry) -> WalkControl,
+    mut visit: impl FnMut(&DirEntry) -> ControlFlow<()>,
 ) -> WalkOmissions {
     let mut left_out = WalkOmissions::default();
     for (passed, entry) in walk_builder(workplace, place, filters).build().enumerate() {
@@ -42,7 +43,7 @@ pub(super) fn walk_files(
         }
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                if visit(&entry) == WalkControl::Stop {
+                if visit(&entry).is_break() {
                     left_out.is_incomplete = true;
                     break;
                 }
@@ -52,13 +53,6 @@ pub(super) fn walk_files(
         }
     }
     left_out
-}
-
-/// Whether a walk continues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WalkControl {
-    Continue,
-    Stop,
 }
 
 fn walk_builder(
@@ -88,8 +82,7 @@ fn walk_builder(
 impl WalkOmissions {
     /// Returns a note for the model about what was left out.
     pub(super) fn to_note(self) -> String {
-        let cut =
-            if self.is_incomplete { "[not everything was searched: narrow it down]\n" } else { "" };
+        let cut = if self.is_incomplete { "[search incomplete: narrow it down]\n" } else { "" };
         match self.unreadable {
             0 => cut.to_owned(),
             some => format!("{cut}[{some} files or folders could not be read]\n"),

@@ -1,5 +1,6 @@
 //! `GlobTool`: finds files by name, the newest first.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -11,7 +12,7 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::file_walk::{WalkControl, WalkFilters, walk_files};
+use super::file_walk::{WalkFilters, walk_files};
 use super::patterns;
 use super::result_lines::{ResultLines, display_path};
 use super::search_timeout::{StopFlag, run_search_with_timeout};
@@ -29,10 +30,10 @@ pub struct GlobTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GlobInput {
-    /// The pattern for paths below the folder, such as "src/**/*.rs" or "*.toml"
+    /// Glob pattern for paths below the folder, such as "src/**/*.rs" or "*.toml"
     #[schemars(length(min = 1))]
     pattern: String,
-    /// The folder to search; the workspace if left out
+    /// The folder to search; default: the workspace
     path: Option<String>,
 }
 
@@ -41,7 +42,7 @@ impl ToolInput for GlobInput {
         let leads_away = |part: &str| part == "..";
         match Path::new(&self.pattern) {
             pattern if pattern.is_absolute() || self.pattern.split('/').any(leads_away) => {
-                Some("the pattern leaves the folder; give the folder as path".to_owned())
+                Some("the pattern leads out of the folder; pass the folder as path".to_owned())
             }
             _ => patterns::pattern_error(&self.pattern)
                 .or_else(|| tool_input::path_error("path", self.folder_path())),
@@ -78,7 +79,11 @@ fn run_glob(
             let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
             files.push((changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path().to_owned()));
         }
-        if files.len() < MAX_SEARCH_CANDIDATES { WalkControl::Continue } else { WalkControl::Stop }
+        if files.len() < MAX_SEARCH_CANDIDATES {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     });
     files.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.cmp(y)));
     let mut found = ResultLines::new(0, MAX_GLOB_RESULTS);
@@ -87,15 +92,14 @@ fn run_glob(
             break;
         }
     }
-    Ok(RawJson::string(&found.finish("no file has such a name", &left_out.to_note())))
+    Ok(RawJson::string(&found.finish("no files found", &left_out.to_note())))
 }
 
 impl Tool for GlobTool {
     fn spec(&self) -> ToolSpec {
         tool_spec::<GlobInput>(
             "Glob",
-            "Finds files whose path fits a pattern, the newest first. What .gitignore names is \
-             passed over.",
+            "Finds files whose path matches a glob pattern, newest first. Respects .gitignore.",
         )
     }
 

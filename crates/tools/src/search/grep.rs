@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::ops::ControlFlow;
 use windlass_core::call::call_facts::CallFacts;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::LaneId;
@@ -9,7 +10,7 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::file_walk::{WalkControl, WalkFilters, walk_files};
+use super::file_walk::{WalkFilters, walk_files};
 use super::grep_search::{GrepOutput, GrepSearch};
 use super::patterns::{self, MatchOptions};
 use super::result_lines::ResultLines;
@@ -30,17 +31,17 @@ pub struct GrepTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GrepInput {
-    /// The regular expression to look for
+    /// The regular expression to search for
     #[schemars(length(min = 1))]
     pattern: String,
-    /// The file or folder to search; the workspace if left out
+    /// The file or folder to search; default: the workspace
     path: Option<String>,
-    /// Only files whose path fits, such as "*.rs" or "!tests/**"
+    /// Only files whose path matches, such as "*.rs" or "!tests/**"
     glob: Option<String>,
     /// Only files of this type, such as rust, py, js, md
     #[serde(rename = "type")]
     kind: Option<String>,
-    /// What to bring: the paths of files (if left out), their lines, or how many lines match
+    /// What to return: file paths (default), matching lines, or counts of matching lines
     output_mode: Option<GrepOutputMode>,
     /// Lines before each match; only with content
     #[serde(rename = "-B")]
@@ -51,21 +52,21 @@ pub(super) struct GrepInput {
     /// Lines before and after each match; only with content
     #[serde(rename = "-C")]
     around: Option<u64>,
-    /// Whether lines are numbered; they are if left out
+    /// Show line numbers; default true
     #[serde(rename = "-n")]
     numbers: Option<bool>,
-    /// Whether upper and lower case are the same
+    /// Ignore case
     #[serde(rename = "-i")]
     ignore_case: Option<bool>,
-    /// Whether a match may go over the end of a line, and a dot stands for it
+    /// Let matches span lines, and let a dot match line ends
     multiline: Option<bool>,
-    /// How many lines or files at most; 250 if left out, 0 for as many as fit
+    /// Maximum number of lines or files; default 250, 0 for as many as fit
     head_limit: Option<u64>,
-    /// How many lines or files to pass over first
+    /// Number of lines or files to skip first
     offset: Option<u64>,
 }
 
-/// What a search brings.
+/// What a search returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum GrepOutputMode {
@@ -156,7 +157,7 @@ fn run_grep(
         if !matches!(searched, Some(Ok(()))) {
             unreadable += 1;
         }
-        if matches.is_full() { WalkControl::Stop } else { WalkControl::Continue }
+        if matches.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     left_out.unreadable += unreadable;
     // The result already says that there is more.
@@ -168,8 +169,7 @@ impl Tool for GrepTool {
     fn spec(&self) -> ToolSpec {
         tool_spec::<GrepInput>(
             "Grep",
-            "Searches the contents of files with a regular expression (Rust syntax). What \
-             .gitignore names and binary files are passed over.",
+            "Searches file contents with a regular expression (Rust syntax). Respects .gitignore and skips binary files.",
         )
     }
 

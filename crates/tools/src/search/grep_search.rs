@@ -81,7 +81,7 @@ impl GrepSearch {
                 break;
             }
         }
-        self.results.finish("nothing matches", note)
+        self.results.finish("no matches found", note)
     }
 }
 

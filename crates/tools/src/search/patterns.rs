@@ -12,8 +12,8 @@ use crate::limits::{MAX_MATCHER_BYTES, MAX_PATTERN_BYTES};
 pub(super) fn pattern_error(pattern: &str) -> Option<String> {
     match pattern.len() {
         0 => Some("the pattern is empty".to_owned()),
-        long if long > MAX_PATTERN_BYTES => Some(format!("the pattern has {long} bytes")),
-        _ if pattern.contains('\0') => Some("the pattern holds a NUL byte".to_owned()),
+        long if long > MAX_PATTERN_BYTES => Some(format!("the pattern is too long ({long} bytes)")),
+        _ if pattern.contains('\0') => Some("the pattern contains a NUL byte".to_owned()),
         _ => None,
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn type_filter(name: &str) -> Result<Types, ToolError> {
     builder.build().map_err(|_| {
         ToolError::new(
             "unknown_type",
-            &format!("there is no file type {name:?}"),
+            &format!("unknown file type {name:?}"),
             "use a type ripgrep knows (rust, py, js, ts, go, java, md, …), or a glob",
         )
     })
@@ -71,7 +71,7 @@ pub(super) fn type_filter(name: &str) -> Result<Types, ToolError> {
 fn invalid_pattern_error(why: &str) -> ToolError {
     ToolError::new(
         "bad_pattern",
-        &format!("the pattern cannot be read: {why}"),
-        "correct it; to match it literally, escape the signs that mean something",
+        &format!("invalid pattern: {why}"),
+        "fix it; to match literally, escape special characters",
     )
 }

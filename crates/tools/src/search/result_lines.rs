@@ -55,7 +55,7 @@ impl ResultLines {
             self.text = format!("{nothing}\n");
         }
         if self.is_truncated {
-            self.text.push_str("[there is more: narrow the search down, or go on with offset]\n");
+            self.text.push_str("[more results: narrow the search, or continue with offset]\n");
         }
         self.text.push_str(note);
         self.text

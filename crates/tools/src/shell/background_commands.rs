@@ -119,10 +119,10 @@ impl ToolContext {
 
 fn unknown_shell_error(id: &str, names: &[String]) -> ToolError {
     let hint = match names {
-        [] => "there is none; commands in the background end with the process".to_owned(),
+        [] => "none are running; background commands end with the process".to_owned(),
         names => format!("there are {}", names.join(", ")),
     };
-    ToolError::new("unknown_shell", &format!("no command in the background is {id:?}"), &hint)
+    ToolError::new("unknown_shell", &format!("no background command {id:?}"), &hint)
 }
 
 impl BackgroundCommand {

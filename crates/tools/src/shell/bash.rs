@@ -47,12 +47,12 @@ struct BashInput {
     /// The command to run
     #[schemars(length(min = 1))]
     command: String,
-    /// How many milliseconds it may take; 120000 if left out
+    /// Timeout in milliseconds; default 120000
     #[schemars(range(min = 1, max = 600_000))]
     timeout: Option<u64>,
-    /// What it does, in a few words, for whoever approves it
+    /// What it does, in a few words, shown for approval
     description: Option<String>,
-    /// Whether to go on at once while it runs; look at it with BashOutput
+    /// Run it in the background; read its output with BashOutput
     run_in_background: Option<bool>,
     /// Has no effect: commands run with the rights of this process
     #[serde(rename = "dangerouslyDisableSandbox")]
@@ -64,13 +64,12 @@ impl ToolInput for BashInput {
         let bytes = self.command.len();
         match self.timeout.unwrap_or(DEFAULT_TIMEOUT_MS) {
             _ if self.command.trim().is_empty() => Some("the command is empty".to_owned()),
-            _ if self.command.contains('\0') => Some("the command holds a NUL byte".to_owned()),
+            _ if self.command.contains('\0') => Some("the command contains a NUL byte".to_owned()),
             _ if bytes > MAX_COMMAND_BYTES => Some(format!(
-                "the command has {bytes} bytes and at most {MAX_COMMAND_BYTES} are taken; \
-                 put it into a file"
+                "the command has {bytes} bytes; the limit is {MAX_COMMAND_BYTES}; put it into a script file"
             )),
             1..=MAX_TIMEOUT_MS => None,
-            _ => Some(format!("the timeout is not between 1 and {MAX_TIMEOUT_MS} ms")),
+            _ => Some(format!("the timeout must be between 1 and {MAX_TIMEOUT_MS} ms")),
         }
     }
 }
@@ -275,7 +274,7 @@ fn output_file(outputs: &Path, context: &CallContext) -> PathBuf {
 fn too_many_error() -> ToolError {
     ToolError::new(
         "too_many_shells",
-        "too many commands run in the background",
+        "too many background commands are running",
         "end one of them with KillShell first",
     )
 }
@@ -296,9 +295,7 @@ impl Tool for BashTool {
     fn spec(&self) -> ToolSpec {
         tool_spec::<BashInput>(
             "Bash",
-            "Runs a command in a new shell and returns what it printed. A change of folder within \
-             the workspace lasts from the next reply on; variables do not last. Processes that a \
-             command leaves behind are ended with it, unless it runs in the background.",
+            "Runs a command in a new shell and returns its output. A change of the working folder within the workspace applies from the next reply on; variables are not kept. Processes that a command leaves behind are ended with it, unless it runs in the background.",
         )
     }
 

@@ -26,10 +26,10 @@ pub struct BashOutputTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BashOutputInput {
-    /// The name that Bash gave the command
+    /// Id of the background command, as returned by Bash
     #[schemars(length(min = 1))]
     bash_id: String,
-    /// A regular expression: only lines that match are shown, the others are passed over for good
+    /// Regular expression: only matching lines are returned; the others are discarded
     filter: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl BashOutputTool {
                 .collect(),
             None => String::from_utf8_lossy(&bytes).into_owned(),
         };
-        let said = if text.is_empty() { "(nothing new)\n".to_owned() } else { text };
+        let said = if text.is_empty() { "(no new output)\n".to_owned() } else { text };
         Ok(RawJson::string(&format!("[{state}]\n{said}")))
     }
 }
@@ -82,8 +82,7 @@ impl Tool for BashOutputTool {
     fn spec(&self) -> ToolSpec {
         tool_spec::<BashOutputInput>(
             "BashOutput",
-            "Shows what a command in the background has printed since the last look, and whether \
-             it still runs.",
+            "Returns the new output of a background command and whether it is still running.",
         )
     }
 

@@ -90,26 +90,26 @@ fn record_protected_names(command: &str, found: &mut CommandAnalysis<'_>) {
 /// Analyses one text for a shell; `shells` is the depth of shells within shells.
 fn analyze_text(text: &str, shells: usize, found: &mut CommandAnalysis<'_>) {
     if text.len() > MAX_COMMAND_BYTES || shells > MAX_SHELL_DEPTH {
-        found.stop_at_limit("it is too long or too deep to be read");
+        found.stop_at_limit("it is too long or too deeply nested");
         return;
     }
     if readers::characters::has_too_many_operators(text) {
-        found.stop_at_limit("it has too many parts to be read");
+        found.stop_at_limit("it has too many parts");
         return;
     }
     readers::characters::check_characters(text, found);
     let Some(read) = readers::grammar_reader::read_with_grammar(text, found) else {
-        found.stop_at_limit("it takes too long to read");
+        found.stop_at_limit("parsing it takes too long");
         return;
     };
     if count_words(&read) > MAX_WORDS {
-        found.stop_at_limit("it has too many words to be looked through");
+        found.stop_at_limit("it has too many words");
         return;
     }
     if found.is_fully_supported()
         && readers::strict_reader::read_strictly(text).as_deref() != Some(read.as_slice())
     {
-        found.add_unsupported("it can be read in more than one way");
+        found.add_unsupported("it is ambiguous");
     }
     let printed: Vec<String> = read.iter().filter_map(printed_text).collect();
     for item in read {
@@ -153,7 +153,7 @@ fn analyze_simple_command(words: Vec<ShellWord>, shells: usize, found: &mut Comm
     let mut waiting = vec![(words, 0)];
     while let Some((words, wrappers)) = waiting.pop() {
         if wrappers > MAX_WRAPPERS {
-            found.stop_at_limit("too many programs stand in front of one another");
+            found.stop_at_limit("too many nested wrapper programs");
             return;
         }
         let unwrapped = effects::unwrap_wrappers::unwrap_command(words, found);

@@ -24,7 +24,7 @@ pub struct KillShellTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct KillShellInput {
-    /// The name that Bash gave the command
+    /// Id of the background command, as returned by Bash
     #[schemars(length(min = 1))]
     shell_id: String,
 }
@@ -47,7 +47,7 @@ impl KillShellTool {
         let shell = self.workplace.background_command(&context.lane, &asked.shell_id)?;
         let id = &asked.shell_id;
         if !shell.is_running() {
-            return Ok(RawJson::string(&format!("{id} had ended already")));
+            return Ok(RawJson::string(&format!("{id} has already ended")));
         }
         shell.stop();
         let clock = self.workplace.clock();
@@ -55,10 +55,9 @@ impl KillShellTool {
         while shell.is_running() && clock.monotonic_ms() < until {
             clock.sleep(PROCESS_POLL_MS).await;
         }
-        let still =
-            if shell.is_running() { " was asked to end and has not yet" } else { " has ended" };
+        let still = if shell.is_running() { " is still ending" } else { " has ended" };
         Ok(RawJson::string(&format!(
-            "{id}{still}; what it printed is in {}",
+            "{id}{still}; its output is in {}",
             shell.output_path().display()
         )))
     }
@@ -66,10 +65,7 @@ impl KillShellTool {
 
 impl Tool for KillShellTool {
     fn spec(&self) -> ToolSpec {
-        tool_spec::<KillShellInput>(
-            "KillShell",
-            "Ends a command in the background and all it started.",
-        )
+        tool_spec::<KillShellInput>("KillShell", "Ends a background command and all its processes.")
     }
 
     fn assess(&self, input: &RawJson) -> CallFacts {

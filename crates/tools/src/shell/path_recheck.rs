@@ -20,15 +20,15 @@ pub(super) fn changed_paths_error(judged: &CallSubject, now: &ShellCommand) -> O
     let moved =
         all_paths(now).find(|used| is_outside_workspace(used)).map(|used| used.path.to_string());
     let doubt = now.unsupported.first().map(ToString::to_string);
-    let what = moved.map(|path| format!("{path} does not lead where it led")).or(doubt)?;
+    let what = moved.map(|path| format!("{path} now leads elsewhere")).or(doubt)?;
     Some(changed(&what))
 }
 
 fn changed(what: &str) -> ToolError {
     ToolError::new(
         "files_changed",
-        &format!("files have changed since this command was judged: {what}"),
-        "it did not run; make the call again, and it will be judged anew",
+        &format!("files have changed since this command was authorised: {what}"),
+        "it did not run; call it again to have it authorised again",
     )
 }
 

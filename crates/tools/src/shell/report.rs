@@ -30,8 +30,8 @@ pub(super) fn command_outcome(ended: &CommandEnd, went: &FolderMove) -> ToolOutc
 /// Returns the text for a command that was started in the background.
 pub(super) fn background_started_text(id: &str, output: &Path) -> String {
     format!(
-        "running in the background as {id}; look at it with BashOutput, end it with KillShell; \
-         what it prints goes to {}",
+        "running in the background as {id}; read its output with BashOutput, end it with KillShell; \
+         its output is in {}",
         output.display()
     )
 }
@@ -43,7 +43,7 @@ pub(super) fn describe_end(ended: &CommandEnd) -> String {
     match &ended.exit {
         CommandExit::Exited(status) => describe_exit(*status),
         CommandExit::TimedOut => format!("timed out after {seconds}.{tenths} s; effects unknown"),
-        CommandExit::Stopped => format!("ended after {seconds}.{tenths} s because it was asked to"),
+        CommandExit::Stopped => format!("stopped after {seconds}.{tenths} s"),
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn not_started_error(error: &io::Error, workspace: &Path) -> ToolErro
     ToolError::new(
         "not_started",
         &format!("the command could not be started in {workspace}: {error}"),
-        "it had no effect; ask the user to look at the workspace and the machine",
+        "it had no effect; ask the user to check the workspace and the machine",
     )
 }
 
@@ -72,7 +72,7 @@ fn failure_error(code: &str, ended: &CommandEnd, said: &str) -> ToolError {
     let hint = match &ended.exit {
         CommandExit::Exited(_) => "read the output, then correct the command or try another way",
         CommandExit::TimedOut | CommandExit::Stopped => {
-            "check what it did before doing it again; give it more time or run it in the background"
+            "check what it did before you run it again; give it more time or run it in the background"
         }
     };
     ToolError::new(code, &message, hint)
@@ -83,7 +83,7 @@ fn describe_exit(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("killed by signal {signal}"),
-        (None, None) => "ended in an unknown way".to_owned(),
+        (None, None) => "ended for an unknown reason".to_owned(),
     }
 }
 
@@ -106,10 +106,10 @@ fn folder_note(went: &FolderMove) -> Option<String> {
     match went {
         FolderMove::Unchanged => None,
         FolderMove::MovedTo(folder) => {
-            Some(format!("[commands now begin in {}]", folder.display()))
+            Some(format!("[working folder is now {}]", folder.display()))
         }
         FolderMove::LeftWorkspace(folder) => Some(format!(
-            "[commands begin in the workspace again: {} is outside it]",
+            "[working folder reset to the workspace: {} is outside it]",
             folder.display()
         )),
     }
@@ -120,12 +120,9 @@ fn output_file_note(kept: Option<&OutputFile>) -> Option<String> {
     let OutputFile { path, printed_bytes, kept_bytes } = kept?;
     let path = path.display();
     Some(match kept_bytes == printed_bytes {
-        true => format!(
-            "[all {printed_bytes} bytes of output are in {path}: page through it with Read]"
-        ),
+        true => format!("[full output ({printed_bytes} bytes): {path}; read it with Read]"),
         false => format!(
-            "[the first {kept_bytes} of {printed_bytes} bytes of output are in {path}: page through it with \
-             Read]"
+            "[first {kept_bytes} of {printed_bytes} bytes of output: {path}; read it with Read]"
         ),
     })
 }
@@ -136,11 +133,10 @@ fn cleanup_note(swept: CleanupResult) -> Option<String> {
     match swept {
         CleanupResult { found: 0, .. } => None,
         CleanupResult { found, leaked: 0 } => {
-            Some(format!("[still running and ended with the command: {found} of its processes]"))
+            Some(format!("[ended processes that the command left running: {found}]"))
         }
         CleanupResult { found, leaked } => Some(format!(
-            "[still running and ended with the command: {found} of its processes; \
-             {leaked} would not go]"
+            "[ended processes that the command left running: {found}; {leaked} could not be ended]"
         )),
     }
 }

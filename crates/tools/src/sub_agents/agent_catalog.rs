@@ -25,7 +25,7 @@ impl AgentCatalog {
     pub(super) fn description(&self, what: &str) -> Arc<str> {
         let line = |(name, about): &(Arc<str>, Arc<str>)| format!("\n- {name}: {about}");
         let known: String = self.0.iter().map(line).collect();
-        Arc::from(format!("{what}\nAgents:\n- {GENERAL_PURPOSE_AGENT}: one like you{known}"))
+        Arc::from(format!("{what}\nAgents:\n- {GENERAL_PURPOSE_AGENT}: an agent like you{known}"))
     }
 
     /// Validates a task and returns it.
@@ -35,13 +35,12 @@ impl AgentCatalog {
         agent: Option<&str>,
     ) -> Result<ChildTask, ToolError> {
         if prompt.trim().is_empty() {
-            return Err(invalid_input_error("the prompt is empty; say what the child is to do"));
+            return Err(invalid_input_error("the prompt is empty; describe the task"));
         }
         let chars = prompt.chars().count();
         if chars > MAX_PROMPT_CHARS {
             return Err(invalid_input_error(&format!(
-                "the prompt has {chars} characters and at most {MAX_PROMPT_CHARS} are taken; put \
-                 the material into a file and name it"
+                "the prompt has {chars} characters; the limit is {MAX_PROMPT_CHARS}; put the material into a file and refer to it"
             )));
         }
         Ok(ChildTask::new(&self.resolve_agent(agent)?, prompt))
@@ -56,9 +55,7 @@ impl AgentCatalog {
                 let names = self.0.iter().map(|(name, _)| &**name);
                 let names: Vec<&str> = [GENERAL_PURPOSE_AGENT].into_iter().chain(names).collect();
                 let names = names.join(", ");
-                Err(invalid_input_error(&format!(
-                    "there is no agent {agent}; these are there: {names}"
-                )))
+                Err(invalid_input_error(&format!("no agent {agent}; available: {names}")))
             }
         }
     }

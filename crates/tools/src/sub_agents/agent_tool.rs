@@ -19,21 +19,21 @@ pub type AgentTool = DelegationTool<AgentInput>;
 pub struct AgentInput {
     /// The task in three to five words
     description: String,
-    /// The task, complete in itself: the child sees nothing of this conversation
+    /// The task, self-contained: the sub-agent does not see this conversation
     #[schemars(length(min = 1))]
     prompt: String,
-    /// Which agent does it; one like you if left out
+    /// The agent to use; default: one like you
     subagent_type: Option<String>,
-    /// How hard the child is to try: low, medium, high, xhigh or max; as its agent does if left out
+    /// Reasoning effort: low, medium, high, xhigh or max; default: that of the agent
     effort: Option<String>,
-    /// Only false: the call waits for the answer
+    /// Must be false: the call waits for the answer
     run_in_background: Option<bool>,
 }
 
 /// Returns the error for an unknown effort.
 pub(super) fn unknown_effort_error(word: &str) -> Option<String> {
     let is_unknown = Effort::from_name(word).is_none();
-    is_unknown.then(|| format!("the effort is {word}; write low, medium, high, xhigh or max"))
+    is_unknown.then(|| format!("unknown effort {word}; use low, medium, high, xhigh or max"))
 }
 
 impl ToolInput for AgentInput {
@@ -41,16 +41,14 @@ impl ToolInput for AgentInput {
         if let Some(problem) = self.effort.as_deref().and_then(unknown_effort_error) {
             return Some(problem);
         }
-        let why = "a child cannot be left in the background; leave run_in_background out and the \
-                   call waits for its answer";
+        let why = "sub-agents cannot run in the background; omit run_in_background, and the call waits for the answer";
         (self.run_in_background == Some(true)).then(|| why.to_owned())
     }
 }
 
 impl DelegationInput for AgentInput {
     const NAME: &'static str = "Agent";
-    const DESCRIPTION: &'static str = "Hands a task to another agent, which works in a conversation of its own and returns its \
-         final answer. Several calls in one turn work side by side.";
+    const DESCRIPTION: &'static str = "Delegates a task to a sub-agent, which works in its own conversation and returns its final answer. Several calls in one turn run in parallel.";
 
     fn child_tasks(&self, known: &AgentCatalog) -> Result<Vec<ChildTask>, ToolError> {
         let effort = self.effort.as_deref().and_then(Effort::from_name);

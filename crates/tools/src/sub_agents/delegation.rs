@@ -45,7 +45,7 @@ impl<I> DelegationTool<I> {
     }
 }
 
-#[expect(private_bounds, reason = "what is handed out is for the tools of this folder to say")]
+#[expect(private_bounds, reason = "the inputs are types of the tools in this folder")]
 impl<I: DelegationInput> DelegationTool<I> {
     fn assess_input(&self, input: &RawJson) -> Result<CallFacts, ToolError> {
         let input: I = tool_input::read_input(input)?;
@@ -69,8 +69,11 @@ impl<I: DelegationInput + 'static> Tool for DelegationTool<I> {
 
     /// Not called in practice: the core answers this call with the sub-agent results.
     fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let nobody_began =
-            ToolError::new("no_child", "no child was begun for this call", "do the work yourself");
+        let nobody_began = ToolError::new(
+            "no_child",
+            "no sub-agent was started for this call",
+            "do the work yourself",
+        );
         Box::pin(std::future::ready(ToolOutcome::Failed(nobody_began)))
     }
 }

@@ -26,12 +26,12 @@ pub struct SpawnChildRunsInput {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ChildTaskInput {
-    /// The task, complete in itself
+    /// The task, self-contained: the sub-agent does not see this conversation
     #[schemars(length(min = 1))]
     prompt: String,
-    /// Which agent does it; one like you if left out
+    /// The agent to use; default: one like you
     agent: Option<String>,
-    /// How hard the child is to try: low, medium, high, xhigh or max; as its agent does if left out
+    /// Reasoning effort: low, medium, high, xhigh or max; default: that of the agent
     effort: Option<String>,
 }
 
@@ -43,16 +43,13 @@ impl ToolInput for SpawnChildRunsInput {
         }
         let count = self.tasks.len();
         let fits = (1..=MAX_CHILD_TASKS).contains(&count);
-        (!fits).then(|| {
-            format!("hand out between 1 and {MAX_CHILD_TASKS} tasks with one call, not {count}")
-        })
+        (!fits).then(|| format!("pass between 1 and {MAX_CHILD_TASKS} tasks per call, not {count}"))
     }
 }
 
 impl DelegationInput for SpawnChildRunsInput {
     const NAME: &'static str = "spawn_child_runs";
-    const DESCRIPTION: &'static str = "Hands out up to four tasks at once. Each is done in a conversation of its own; the call \
-         returns when all have answered, with the answers in the order of the tasks.";
+    const DESCRIPTION: &'static str = "Delegates up to four tasks at once. Each runs in its own conversation; the call returns when all have answered, in the order of the tasks.";
 
     fn child_tasks(&self, known: &AgentCatalog) -> Result<Vec<ChildTask>, ToolError> {
         let task = |one: &ChildTaskInput| {

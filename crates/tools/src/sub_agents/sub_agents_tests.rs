@@ -43,12 +43,10 @@ fn without_a_name_it_is_one_like_the_parent() {
 fn what_cannot_be_a_task_is_told_in_one_sentence() {
     let tool = AgentTool::default().with("reviewer", "reads changes");
     let unknown = r#"{"description":"d","prompt":"p","subagent_type":"poet"}"#;
-    assert!(
-        validation_message(&tool, unknown).contains("these are there: general-purpose, reviewer")
-    );
+    assert!(validation_message(&tool, unknown).contains("available: general-purpose, reviewer"));
     assert!(validation_message(&tool, r#"{"description":"d","prompt":"  "}"#).contains("empty"));
     let effort = r#"{"description":"d","prompt":"p","effort":"huge"}"#;
-    assert!(validation_message(&tool, effort).contains("write low, medium, high, xhigh or max"));
+    assert!(validation_message(&tool, effort).contains("use low, medium, high, xhigh or max"));
     // The model of an agent is set in its definition.
     let model = r#"{"description":"d","prompt":"p","model":"opus"}"#;
     assert!(validation_message(&tool, model).contains("model"));

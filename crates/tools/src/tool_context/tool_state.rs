@@ -8,11 +8,11 @@
 //! Not here: anything in the log. Tool state is about this machine's files; another machine has
 //! others.
 
-#[cfg(test)]
-mod eviction_tests;
 mod read_file_table;
 #[cfg(test)]
 mod read_file_table_tests;
+#[cfg(test)]
+mod tool_state_tests;
 
 use std::fs;
 use std::io::{self, Write};

@@ -29,16 +29,10 @@ pub struct FunctionTool<I, F> {
     name: String,
     description: String,
     run: F,
-    effect: DeclaredEffect,
+    is_read_only: bool,
     repeat: Repeatability,
     timeout_ms: u64,
     input: PhantomData<fn(I)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DeclaredEffect {
-    ReadOnly,
-    MayChange,
 }
 
 impl<I, F, R> FunctionTool<I, F>
@@ -51,9 +45,8 @@ where
     pub fn new(name: &str, description: &str, run: F) -> Self {
         let repeat = Repeatability::OnceOnly;
         let (name, description) = (name.to_owned(), description.to_owned());
-        let (effect, timeout_ms, input) =
-            (DeclaredEffect::MayChange, DEFAULT_TIMEOUT_MS, PhantomData);
-        Self { name, description, run, effect, repeat, timeout_ms, input }
+        let (is_read_only, timeout_ms, input) = (false, DEFAULT_TIMEOUT_MS, PhantomData);
+        Self { name, description, run, is_read_only, repeat, timeout_ms, input }
     }
 
     /// Declares whether repeating a call does harm.
@@ -75,7 +68,7 @@ where
     /// repeated.
     #[must_use]
     pub fn read_only(mut self) -> Self {
-        (self.effect, self.repeat) = (DeclaredEffect::ReadOnly, Repeatability::Repeatable);
+        (self.is_read_only, self.repeat) = (true, Repeatability::Repeatable);
         self
     }
 
@@ -86,13 +79,13 @@ where
             timeout_ms,
             ..tool_input::read_only_facts(Vec::new(), input.text())
         };
-        match self.effect {
-            DeclaredEffect::ReadOnly => reads,
-            DeclaredEffect::MayChange => CallFacts {
-                touches: TouchedResources::Exclusive,
-                interrupt: Interruptibility::RunsToEnd,
-                ..reads
-            },
+        if self.is_read_only {
+            return reads;
+        }
+        CallFacts {
+            touches: TouchedResources::Exclusive,
+            interrupt: Interruptibility::RunsToEnd,
+            ..reads
         }
     }
 }
@@ -101,7 +94,7 @@ fn read_input<I: DeserializeOwned>(input: &RawJson) -> Result<I, ToolError> {
     if !input.is_object() {
         return Err(ToolError::not_an_object());
     }
-    input.read().map_err(|error| invalid_input_error(&format!("the input does not fit: {error}")))
+    input.read().map_err(|error| invalid_input_error(&format!("invalid input: {error}")))
 }
 
 impl<I, F, R> Tool for FunctionTool<I, F>

@@ -25,8 +25,7 @@ pub(crate) fn read_input<T: ToolInput>(input: &RawJson) -> Result<T, ToolError> 
         return Err(ToolError::not_an_object());
     }
     let read: Result<T, _> = input.read();
-    let read =
-        read.map_err(|error| invalid_input_error(&format!("the input does not fit: {error}")))?;
+    let read = read.map_err(|error| invalid_input_error(&format!("invalid input: {error}")))?;
     match read.validation_error() {
         Some(problem) => Err(invalid_input_error(&problem)),
         None => Ok(read),
@@ -37,15 +36,15 @@ pub(crate) fn read_input<T: ToolInput>(input: &RawJson) -> Result<T, ToolError> 
 pub(crate) fn path_error(name: &str, path: &str) -> Option<String> {
     match path.len() {
         0 => Some(format!("the {name} is empty")),
-        _ if path.contains('\0') => Some(format!("the {name} holds a NUL byte")),
-        long if long > MAX_PATH_BYTES => Some(format!("the {name} has {long} bytes")),
+        _ if path.contains('\0') => Some(format!("the {name} contains a NUL byte")),
+        long if long > MAX_PATH_BYTES => Some(format!("the {name} is too long ({long} bytes)")),
         _ => None,
     }
 }
 
 /// Returns the error for invalid input.
 pub(crate) fn invalid_input_error(message: &str) -> ToolError {
-    ToolError::new("invalid_input", message, "send an input that fits the tool's schema")
+    ToolError::new("invalid_input", message, "send an input that matches the tool's schema")
 }
 
 /// Returns the facts of a read-only call.

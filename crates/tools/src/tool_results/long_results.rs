@@ -100,9 +100,7 @@ impl LongResultKeeper {
         let is_named = text.contains(&*folder.to_string_lossy());
         let path = (!is_named).then(|| write_result_file(&folder, from, &text))?.ok()?;
         let (bytes, path) = (text.len(), path.display());
-        Some(format!(
-            "{text}\n[all {bytes} bytes of this are in {path}: page through it with Read]"
-        ))
+        Some(format!("{text}\n[full result ({bytes} bytes): {path}; read it with Read]"))
     }
 }
 

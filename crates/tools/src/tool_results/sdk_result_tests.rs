@@ -17,7 +17,7 @@ fn results_have_the_shapes_that_programs_know() {
     let quiet = sdk_result_of("Bash", json!({ "command": "true" }), &json!("(no output)"));
     assert_eq!(quiet["stdout"], "");
 
-    let page = json!("    11\tone\n    12\ttwo\n[the file goes on: read it with offset 13]\n");
+    let page = json!("    11\tone\n    12\ttwo\n[more lines: continue with offset 13]\n");
     let read = sdk_result_of("Read", json!({ "file_path": "a" }), &page);
     let file = json!({
         "filePath": "a", "content": "one\ntwo", "numLines": 2, "startLine": 11, "totalLines": 12,

@@ -47,7 +47,10 @@ async fn a_run_must_be_named_by_a_uuid() {
     let session = w.session("lane");
     let refused = session.send_as(RunId::from("run-1"), vec![ContentBlock::text("go")]).await;
     let Err(DriveError::Store(error)) = refused else { panic!("it was taken") };
-    assert_eq!(error.to_string(), "the run id `run-1` is not a UUID; mint one for every prompt");
+    assert_eq!(
+        error.to_string(),
+        "the run id `run-1` is not a UUID; create a new one for every prompt"
+    );
     let run = RunId::from_name("run-1");
     let stream = session.send_as(run.clone(), vec![ContentBlock::text("go")]).await.unwrap();
     assert_eq!(stream.run(), Some(&run));

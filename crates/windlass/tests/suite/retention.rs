@@ -207,7 +207,7 @@ async fn whoever_runs_forgets_what_is_too_old() {
     let told: Vec<_> =
         told.iter().map(|it| (it.event.name.to_string(), it.event.fields.text())).collect();
     let counts = r#"{"raw":2,"trace":0,"events":1}"#;
-    assert_eq!(told, [("agent_store.forgot".to_owned(), counts)]);
+    assert_eq!(told, [("agent_store.rows_deleted".to_owned(), counts)]);
     assert_eq!(store.read_log(lane.clone(), 0, 9).await.unwrap().len(), 3);
     drop(windlass);
 }

@@ -72,7 +72,7 @@ pub(super) fn parse_update(input: &RawJson) -> Result<JournalRequest, ToolError>
     let changes: Vec<JournalChange> = given.into_iter().filter_map(set).collect();
     if changes.is_empty() {
         return Err(invalid_input_error(
-            "give objective, current_state or handoff_next_action a text",
+            "set at least one of objective, current_state, handoff_next_action",
         ));
     }
     Ok(match fields.version {
@@ -84,7 +84,7 @@ pub(super) fn parse_update(input: &RawJson) -> Result<JournalRequest, ToolError>
 pub(super) fn parse_append(input: &RawJson) -> Result<JournalRequest, ToolError> {
     let JournalAppendInput { section, entry } = tool_input::read_input(input)?;
     if entry.trim().is_empty() {
-        return Err(invalid_input_error("the entry is empty; say what is to be kept"));
+        return Err(invalid_input_error("the entry is empty; write what to keep"));
     }
     Ok(JournalRequest::Change(vec![JournalChange::Append {
         list: section,
@@ -100,12 +100,14 @@ pub(super) fn parse_edit(input: &RawJson) -> Result<JournalRequest, ToolError> {
             JournalChange::Edit { entry, text: Arc::from(text) }
         }
         (JournalEditAction::Change, None) => {
-            return Err(invalid_input_error("there is no text; give the entry's new text"));
+            return Err(invalid_input_error("text is missing; pass the new text of the entry"));
         }
         (JournalEditAction::Resolve, None) => JournalChange::Resolve { entry },
         (JournalEditAction::Reopen, None) => JournalChange::Reopen { entry },
         (JournalEditAction::Remove, None) => JournalChange::Remove { entry },
-        (_, Some(_)) => return Err(invalid_input_error("only change takes a text; leave it out")),
+        (_, Some(_)) => {
+            return Err(invalid_input_error("only the action change takes a text; omit it"));
+        }
     };
     Ok(JournalRequest::ChangeIfUnmodified { version, changes: vec![change] })
 }

@@ -44,7 +44,7 @@ fn a_schema_that_is_none_gives_one_sentence() {
         (r#"{"$ref": "https://example.com/schema.json"}"#, "example.com"),
     ] {
         let error = StructuredOutput::new(schema).unwrap_err().to_string();
-        assert!(error.starts_with("the output schema cannot be used: "), "{error}");
+        assert!(error.starts_with("invalid output schema: "), "{error}");
         assert!(error.contains(expected), "{schema}: {error}");
         assert!(!error.contains('\n'), "{error}");
     }

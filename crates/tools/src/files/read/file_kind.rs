@@ -31,7 +31,7 @@ pub(crate) fn read_file(file: File, path: &Path, wanted: ReadRange) -> Result<Ra
     let start = file.fill_buf().map_err(|error| file_error(path, &error))?.to_vec();
     let is_pdf = start.starts_with(b"%PDF-");
     if wanted.pages.is_some() && !is_pdf {
-        return Err(invalid_input_error("pages are for PDF files; this one is none"));
+        return Err(invalid_input_error("pages applies to PDF files only; this is not a PDF"));
     }
     match image::media_type(&start) {
         Some(media) => image::read_image(file, path, media),
@@ -83,7 +83,7 @@ pub(crate) fn read_whole(file: impl Read, path: &Path, most: u64) -> Result<Vec<
 pub(crate) fn too_large_error(path: &Path, most: u64) -> ToolError {
     ToolError::new(
         "file_too_large",
-        &format!("{} has more than {most} bytes", path.display()),
+        &format!("{} is larger than {most} bytes", path.display()),
         "use Bash to look at a part of it, or to change it",
     )
 }

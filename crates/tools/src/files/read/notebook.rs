@@ -42,7 +42,7 @@ pub(crate) fn read_notebook(
     let mut text = String::new();
     for (index, cell) in notebook.cells.iter().enumerate().skip(first).take(count) {
         if text.len() >= MAX_PAGE_BYTES {
-            text.push_str(&format!("[the notebook goes on: read it with offset {}]\n", index + 1));
+            text.push_str(&format!("[more cells: continue with offset {}]\n", index + 1));
             return Ok(RawJson::string(&text));
         }
         text.push_str(&cell.to_text(index + 1, total));
@@ -98,7 +98,7 @@ fn unreadable_error(path: &Path, error: &serde_json::Error) -> ToolError {
 fn past_end_error(path: &Path, total: usize) -> ToolError {
     ToolError::new(
         "offset_past_end",
-        &format!("{} has {total} cells, and none of those asked for", path.display()),
-        "ask for cells it has",
+        &format!("{} has {total} cells; the requested ones do not exist", path.display()),
+        &format!("request cells between 1 and {total}"),
     )
 }

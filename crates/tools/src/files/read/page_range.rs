@@ -25,7 +25,7 @@ impl PageRange {
             (Some(first), Some(last)) if first <= last => {
                 Err(format!("at most {MAX_PDF_PAGES} pages are read at once"))
             }
-            _ => Err(format!("{text:?} is no range of pages, such as \"3\" or \"1-5\"")),
+            _ => Err(format!("{text:?} is not a page range; write \"3\" or \"1-5\"")),
         }
     }
 }

@@ -35,13 +35,13 @@ pub(crate) fn read_pdf(
     let mut text = String::new();
     for page in &chosen {
         if text.len() >= MAX_PAGE_BYTES {
-            text.push_str(&format!("[too long: read it from page {page} on]\n"));
+            text.push_str(&format!("[too long: continue with page {page}]\n"));
             return Ok(RawJson::string(&text));
         }
         text.push_str(&format!("[page {page} of {total}]\n{}\n", page_text(&document, *page)));
     }
     if (last as usize) < total {
-        text.push_str(&format!("[the document goes on: read it with pages \"{}-…\"]\n", last + 1));
+        text.push_str(&format!("[more pages: continue with pages \"{}-…\"]\n", last + 1));
     }
     Ok(RawJson::string(&text))
 }
@@ -65,7 +65,7 @@ fn unreadable_error(path: &Path, error: &lopdf::Error) -> ToolError {
 fn past_end_error(path: &Path, total: usize) -> ToolError {
     ToolError::new(
         "offset_past_end",
-        &format!("{} has {total} pages, and none of those asked for", path.display()),
-        "ask for pages it has",
+        &format!("{} has {total} pages; the requested ones do not exist", path.display()),
+        &format!("request pages between 1 and {total}"),
     )
 }

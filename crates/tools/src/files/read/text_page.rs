@@ -49,21 +49,13 @@ struct TextPage {
     text: String,
     lines: u64,
     next: Option<u64>,
-    ending: PageLineEnding,
-}
-
-/// The line ending of a page's lines. An edit must match the file, so an unusual line ending is
-/// reported.
-#[derive(PartialEq, Eq)]
-enum PageLineEnding {
-    Lf,
-    CrLf,
+    /// Whether a line ends in CR LF. An edit must match the file, so this is reported.
+    has_crlf: bool,
 }
 
 impl TextPage {
     fn collect<R: BufRead>(lines: &mut BoundedLines<R>, wanted: LineRange) -> io::Result<Self> {
-        let mut page =
-            Self { text: String::new(), lines: 0, next: None, ending: PageLineEnding::Lf };
+        let mut page = Self { text: String::new(), lines: 0, next: None, has_crlf: false };
         while let Some(line) = lines.next()? {
             let number = wanted.first.saturating_add(page.lines);
             let is_full = page.lines >= wanted.count || page.text.len() >= MAX_PAGE_BYTES;
@@ -77,7 +69,7 @@ impl TextPage {
 
     /// Adds a line if it fits; returns whether it did.
     fn push_line(&mut self, number: u64, line: &mut BoundedLine) -> bool {
-        let ending = strip_carriage_return(line);
+        let has_crlf = strip_carriage_return(line);
         let before = self.text.len();
         write_numbered(&mut self.text, number, line);
         if self.lines > 0 && self.text.len() > MAX_PAGE_BYTES {
@@ -85,18 +77,16 @@ impl TextPage {
             return false;
         }
         self.lines = self.lines.saturating_add(1);
-        if ending == PageLineEnding::CrLf {
-            self.ending = ending;
-        }
+        self.has_crlf |= has_crlf;
         true
     }
 
     fn finish(mut self) -> String {
-        if self.ending == PageLineEnding::CrLf {
+        if self.has_crlf {
             self.text.push_str("[lines end in CR LF]\n");
         }
         if let Some(next) = self.next {
-            self.text.push_str(&format!("[the file goes on: read it with offset {next}]\n"));
+            self.text.push_str(&format!("[more lines: continue with offset {next}]\n"));
         }
         self.text
     }
@@ -137,13 +127,13 @@ fn write_number(page: &mut String, number: u64) {
     }
 }
 
-/// Removes a carriage return from the end of the line.
-fn strip_carriage_return(line: &mut BoundedLine) -> PageLineEnding {
+/// Removes a carriage return from the end of the line; returns whether there was one.
+fn strip_carriage_return(line: &mut BoundedLine) -> bool {
     if line.omitted == 0 && line.bytes.last() == Some(&b'\r') {
         line.bytes.pop();
-        return PageLineEnding::CrLf;
+        return true;
     }
-    PageLineEnding::Lf
+    false
 }
 
 fn page_error(path: &Path, error: &io::Error) -> ToolError {
@@ -153,7 +143,7 @@ fn page_error(path: &Path, error: &io::Error) -> ToolError {
     let mib = MAX_SCAN_BYTES >> 20;
     ToolError::new(
         "file_too_large",
-        &format!("{}: these lines are not within its first {mib} MiB", path.display()),
+        &format!("{}: these lines are beyond the first {mib} MiB", path.display()),
         "use Bash with tail, sed or grep to look at such a file",
     )
 }

@@ -114,7 +114,7 @@ fn sync_folder(folder: &OwnedFd) -> io::Result<()> {
 fn write_error(place: &ResolvedPath, error: &io::Error) -> ToolError {
     ToolError::new(
         "write_failed",
-        &format!("{} could not be written: {error}; it is as it was", place.display_path.display()),
+        &format!("{} could not be written: {error}; it is unchanged", place.display_path.display()),
         "check the folder and the disk, or ask the user",
     )
 }

@@ -97,15 +97,15 @@ impl MatchCountError {
                 "some lines end in CR LF and some in LF: match within a line, or send \\r\\n"
             }
             (0, LineEndings::Lf | LineEndings::CrLf) => {
-                "read the file again and copy the text exactly, blanks and tabs included"
+                "read the file again and copy the text exactly, including spaces and tabs"
             }
-            _ => "send more of the text around the place, or set replace_all",
+            _ => "include more surrounding text, or set replace_all",
         };
         match self.0 {
             0 => ToolError::new("not_found", &format!("old_string is not in {path}"), hint),
             many => ToolError::new(
                 "not_unique",
-                &format!("old_string stands {many} times in {path}"),
+                &format!("old_string occurs {many} times in {path}"),
                 hint,
             ),
         }

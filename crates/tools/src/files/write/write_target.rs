@@ -77,14 +77,14 @@ fn not_read_error(path: &Path) -> ToolError {
     ToolError::new(
         "file_not_read",
         &format!("{} exists and was not read in this conversation", path.display()),
-        "read it first, so that nothing unseen is overwritten",
+        "read it first",
     )
 }
 
 fn protected_path_error(path: &Path) -> ToolError {
     ToolError::new(
         "protected_path",
-        &format!("{} decides what may run and is not for tools to change", path.display()),
+        &format!("{} controls what may run; tools may not change it", path.display()),
         "ask the user to change it",
     )
 }
@@ -92,7 +92,7 @@ fn protected_path_error(path: &Path) -> ToolError {
 fn read_only_error(path: &Path) -> ToolError {
     ToolError::new(
         "read_only",
-        &format!("{} is marked as not to be written", path.display()),
+        &format!("{} is read-only", path.display()),
         "leave it, or ask the user; chmod makes it writable",
     )
 }
@@ -100,7 +100,7 @@ fn read_only_error(path: &Path) -> ToolError {
 fn hard_link_error(path: &Path) -> ToolError {
     ToolError::new(
         "hard_linked",
-        &format!("{} has another name somewhere, and both would part", path.display()),
+        &format!("{} has other hard links; replacing it would break them", path.display()),
         "write to a new file, or ask the user",
     )
 }

@@ -41,7 +41,7 @@ pub(crate) fn record_redirection(
     match resolve_word(target, found) {
         Some(path) => found.add_redirection(&path, access),
         None => {
-            found.add_unsupported("it redirects to a file whose name is only known when it runs");
+            found.add_unsupported("it redirects to a file whose name is only known at run time");
             glob_patterns::scan_word(target, access, ScanDepth::Files, found);
             if access == PathAccess::Write {
                 record_hidden_reach(target, found);

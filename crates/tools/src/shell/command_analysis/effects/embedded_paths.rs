@@ -12,7 +12,7 @@ const MAX_BUNDLE_LETTERS: usize = 8;
 pub(crate) fn record_mentions(word: &ShellWord, found: &mut CommandAnalysis<'_>) {
     let pieces = candidate_paths(&word.text);
     if pieces.len() > found.pieces_left {
-        found.mark_hidden_use("its words are too long to be looked through");
+        found.mark_hidden_use("its words are too long");
     }
     for piece in pieces.into_iter().take(found.pieces_left) {
         found.pieces_left = found.pieces_left.saturating_sub(1);

@@ -92,7 +92,7 @@ pub(crate) fn record_written_operands(
 ) {
     let line = ParsedOperands::parse(command, rest);
     if !line.is_understood {
-        found.add_unsupported(&format!("{command} has an option that is not understood"));
+        found.add_unsupported(&format!("{command} has an unsupported option"));
     }
     let makes_folders = command == "install" && line.has_option(&["d", "--directory"]);
     match (command, makes_folders) {
@@ -188,7 +188,7 @@ impl ParsedOperands {
         let is_deep =
             command == "cp" && self.has_option(&["r", "R", "a", "--recursive", "--archive"]);
         if is_deep && sources.iter().any(copies_contents) {
-            found.add_unsupported("it copies files whose names cannot be seen");
+            found.add_unsupported("it copies files with unknown names");
         }
         if command == "cp" && self.has_option(&["L", "H", "--dereference"]) {
             found.add_scan("/", PathAccess::Read);
@@ -226,7 +226,7 @@ impl ParsedOperands {
             }
             (SourceKind::Folder, "cp") => {
                 found.add_unsupported(
-                    "it copies a folder, and what is in it decides which files are written",
+                    "it copies a folder whose content determines which files are written",
                 );
                 found.mark_unknown_files();
             }
@@ -321,7 +321,7 @@ fn record_change(word: &ShellWord, found: &mut CommandAnalysis<'_>) {
     match resolve_word(word, found) {
         Some(path) => found.add_path(&path, PathAccess::Write),
         None => {
-            found.add_unsupported("it writes to a file whose name is only known when it runs");
+            found.add_unsupported("it writes to a file whose name is only known at run time");
             glob_patterns::scan_word(word, PathAccess::Write, ScanDepth::Folders, found);
             record_hidden_reach(word, found);
         }

@@ -19,7 +19,7 @@ pub(crate) fn change_folder(rest: &[ShellWord], found: &mut CommandAnalysis<'_>)
         _ => None,
     };
     let Some(target) = target else {
-        found.add_unsupported("it goes to a folder that is only known when it runs");
+        found.add_unsupported("it changes to a folder that is only known at run time");
         found.mark_folder_unknown();
         return;
     };
@@ -38,7 +38,7 @@ fn add_folder(folder: PathBuf, found: &mut CommandAnalysis<'_>) {
     match found.folders.len() < MAX_FOLDERS {
         true => found.folders.push(folder),
         false => {
-            found.add_unsupported("it changes its folder too often");
+            found.add_unsupported("it changes folders too often");
             found.mark_folder_unknown();
         }
     }

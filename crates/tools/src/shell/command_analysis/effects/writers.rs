@@ -148,7 +148,7 @@ fn record_use(word: &ShellWord, access: PathAccess, found: &mut CommandAnalysis<
     match (resolve_word(word, found), word.kind) {
         (Some(path), _) => found.add_path(&path, access),
         (None, WordKind::Unknown) => {
-            found.add_unsupported("it uses a file whose name is only known when it runs");
+            found.add_unsupported("it uses a file whose name is only known at run time");
             found.add_scan("/", access);
             if access == PathAccess::Write {
                 found.add_protected_reach(&word.text);

@@ -8,19 +8,21 @@ use crate::tool_definition::tool_input::is_invisible;
 pub(crate) fn check_characters(text: &str, found: &mut CommandAnalysis<'_>) {
     let has = |test: fn(char) -> bool| text.chars().any(test);
     if has(|c| c == '\0') {
-        found.add_unsupported("it holds a NUL");
+        found.add_unsupported("it contains a NUL");
     }
     if has(|c| c == '\r') {
-        found.add_unsupported("it holds a carriage return");
+        found.add_unsupported("it contains a carriage return");
     }
     if has(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r' | '\0')) {
-        found.add_unsupported("it holds a control character");
+        found.add_unsupported("it contains a control character");
     }
     if has(is_invisible) {
-        found.add_unsupported("it holds a character that cannot be seen");
+        found.add_unsupported("it contains an invisible character");
     }
     if has(|c| c.is_whitespace() && !c.is_ascii()) {
-        found.add_unsupported("it holds a blank that is none for a shell");
+        found.add_unsupported(
+            "it contains a whitespace character that the shell does not treat as one",
+        );
     }
 }
 

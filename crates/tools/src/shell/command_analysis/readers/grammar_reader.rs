@@ -162,10 +162,10 @@ impl<'t> TreeWalk<'t, '_, '_> {
     fn check_name(&mut self, name: Option<&ShellWord>) {
         let is_plain = |name: &ShellWord| name.kind == WordKind::Plain && !name.text.is_empty();
         if !name.is_some_and(is_plain) {
-            self.found.add_unsupported("the name of a command is not plain");
+            self.found.add_unsupported("the command name is not a plain word");
         }
         if name.is_some_and(|name| !name.text.is_ascii()) {
-            self.found.add_unsupported("the name of a command holds letters that look like others");
+            self.found.add_unsupported("the command name contains look-alike letters");
         }
     }
 
@@ -208,14 +208,14 @@ impl<'t> TreeWalk<'t, '_, '_> {
         };
         match RedirectTarget::from_operator(operator, &target) {
             Some(to) => self.items.push(ParsedItem::Redirect { to, target }),
-            None => self.found.add_unsupported("it redirects in a way that is not understood"),
+            None => self.found.add_unsupported("it uses an unsupported redirection"),
         }
         let nested = child_nodes(node).into_iter().filter(Node::is_named).rev();
         self.pending_steps.extend(nested.map(|part| WalkStep::Visit(part, depth + 1)));
     }
 
     fn visit_here_document(&mut self, node: Node<'t>, depth: usize) {
-        self.found.add_unsupported("it holds a here-document");
+        self.found.add_unsupported("it contains a here-document");
         for part in child_nodes(node) {
             match part.kind() {
                 "heredoc_body" => {

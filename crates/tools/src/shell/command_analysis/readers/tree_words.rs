@@ -61,8 +61,8 @@ pub(crate) fn is_plain_kind(kind: &str) -> bool {
 /// Describes an unsupported kind of node.
 pub(crate) fn describe_unsupported(kind: &str) -> String {
     let known = match kind {
-        "command_substitution" => "a command within a word",
-        "process_substitution" => "a command in place of a file",
+        "command_substitution" => "a command substitution",
+        "process_substitution" => "a process substitution",
         "expansion" | "simple_expansion" => "a variable",
         "arithmetic_expansion" => "arithmetic, which can run commands",
         "variable_assignment" | "variable_assignments" => "an assignment",
