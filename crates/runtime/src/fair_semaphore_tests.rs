@@ -19,10 +19,10 @@ async fn acquire_order<'a>(
     first: Permit,
 ) -> Vec<&'static str> {
     let order = Arc::new(Mutex::new(Vec::new()));
-    for (turns, lane) in waiting {
-        let (turns, order) = (turns.clone(), Arc::clone(&order));
+    for (semaphore, lane) in waiting {
+        let (semaphore, order) = (semaphore.clone(), Arc::clone(&order));
         tokio::spawn(async move {
-            let _turn = turns.acquire(&LaneId::from(lane)).await;
+            let _turn = semaphore.acquire(&LaneId::from(lane)).await;
             order.lock().unwrap().push(lane);
             tokio::task::yield_now().await;
         });
@@ -36,18 +36,18 @@ async fn acquire_order<'a>(
 
 #[tokio::test]
 async fn lanes_take_turns_whatever_one_of_them_asks_for() {
-    let turns = FairSemaphore::new(1);
-    let first = turns.acquire(&LaneId::from("busy")).await;
-    let waiting = ["busy", "busy", "busy", "other", "third"].map(|lane| (&turns, lane));
+    let semaphore = FairSemaphore::new(1);
+    let first = semaphore.acquire(&LaneId::from("busy")).await;
+    let waiting = ["busy", "busy", "busy", "other", "third"].map(|lane| (&semaphore, lane));
     let order = acquire_order(waiting, first).await;
     assert_eq!(order, ["busy", "other", "third", "busy", "busy"]);
 }
 
 #[tokio::test]
 async fn tenants_take_turns_however_many_conversations_one_of_them_has() {
-    let turns = FairSemaphore::new(1);
+    let semaphore = FairSemaphore::new(1);
     let (greedy, modest) =
-        (turns.for_tenant(&Arc::from("greedy")), turns.for_tenant(&Arc::from("modest")));
+        (semaphore.for_tenant(&Arc::from("greedy")), semaphore.for_tenant(&Arc::from("modest")));
     let first = greedy.acquire(&LaneId::from("g0")).await;
     let waiting = ["g1", "g2", "g1", "g3"].map(|lane| (&greedy, lane));
     let waiting = waiting.into_iter().chain([(&modest, "m1"), (&modest, "m1")]);
@@ -57,17 +57,17 @@ async fn tenants_take_turns_however_many_conversations_one_of_them_has() {
 
 #[tokio::test]
 async fn a_turn_nobody_waits_for_any_more_goes_to_the_next() {
-    let turns = FairSemaphore::new(1);
-    let first = turns.acquire(&LaneId::from("a")).await;
+    let semaphore = FairSemaphore::new(1);
+    let first = semaphore.acquire(&LaneId::from("a")).await;
     let gone = tokio::spawn({
-        let turns = turns.clone();
-        async move { turns.acquire(&LaneId::from("b")).await }
+        let semaphore = semaphore.clone();
+        async move { semaphore.acquire(&LaneId::from("b")).await }
     });
     yield_many_times().await;
     gone.abort();
     yield_many_times().await;
     drop(first);
-    let again = turns.acquire(&LaneId::from("c")).await;
+    let again = semaphore.acquire(&LaneId::from("c")).await;
     drop(again);
-    let _last = turns.acquire(&LaneId::from("d")).await;
+    let _last = semaphore.acquire(&LaneId::from("d")).await;
 }

@@ -64,12 +64,8 @@ impl InputSchema {
         if validator.is_valid(&value) || validator.is_valid(&without_nulls(value.clone())) {
             return None;
         }
-        let found: Vec<String> = validator
-            .iter_errors(&value)
-            .take(MAX_VIOLATIONS)
-            .map(|error| describe_violation(&error))
-            .collect();
-        Some(invalid_input_error(&found.join("; ")))
+        describe_violations(validator, &value, MAX_VIOLATIONS)
+            .map(|violations| invalid_input_error(&violations))
     }
 }
 
@@ -132,6 +128,15 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
+/// Describes up to `limit` violations of a schema, each with the path of its value; `None` if the
+/// value matches.
+#[must_use]
+pub fn describe_violations(validator: &Validator, value: &Value, limit: usize) -> Option<String> {
+    let errors = validator.iter_errors(value).take(limit);
+    let violations: Vec<String> = errors.map(|error| describe_violation(&error)).collect();
+    (!violations.is_empty()).then(|| violations.join("; "))
+}
+
 fn describe_violation(error: &ValidationError<'_>) -> String {
     let path = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
     match path.as_str() {
@@ -140,7 +145,9 @@ fn describe_violation(error: &ValidationError<'_>) -> String {
     }
 }
 
-fn truncate_violation(text: &str) -> String {
+/// Shortens the description of a violation, which may quote a long value.
+#[must_use]
+pub fn truncate_violation(text: &str) -> String {
     match text.chars().count() > MAX_VIOLATION_CHARS {
         true => text.chars().take(MAX_VIOLATION_CHARS).chain(['…']).collect(),
         false => text.to_owned(),

@@ -27,10 +27,7 @@ use crate::fair_semaphore::FairSemaphore;
 use crate::feed::LaneFeed;
 use crate::hook_notifications::HookNotifications;
 use crate::lease::{LeaseTimes, WorkerLease};
-use crate::ports::{
-    Affinity, ClaimQuery, LaneClaim, ObservedHeartbeat, SessionEndReason, Store, StoreError,
-    WorkerScope,
-};
+use crate::ports::{ClaimQuery, LaneClaim, ObservedHeartbeat, SessionEndReason, Store, StoreError};
 use crate::telemetry::ReconcileCounts;
 use crate::watchdog_slot::WatchdogSlot;
 use crate::worker_identity;
@@ -172,14 +169,9 @@ impl LaneHost {
         self.agents.default_agent()
     }
 
-    /// The affinity of a conversation that is started here.
-    pub(crate) fn new_lane_affinity(&self) -> Affinity {
-        self.agents.new_lane_affinity()
-    }
-
-    /// Which conversations can be driven here.
-    pub(crate) fn worker_scope(&self) -> WorkerScope {
-        self.agents.worker_scope()
+    /// The agents of this process.
+    pub(crate) fn agents(&self) -> &AgentRegistry {
+        &self.agents
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -280,7 +272,7 @@ impl LaneHost {
         let look = ClaimQuery {
             now,
             limit,
-            scope: self.worker_scope(),
+            scope: self.agents.worker_scope(),
             exclude: self.backing_off_lanes(),
         };
         let lease_lapses = self.lease.lapse_count();

@@ -11,7 +11,7 @@ pub mod fair_semaphore;
 pub mod feed;
 pub mod hook_chain;
 mod hook_notifications;
-mod input_schema;
+pub mod input_schema;
 pub mod lane_host;
 pub mod lease;
 pub mod ports;

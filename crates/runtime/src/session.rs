@@ -227,23 +227,6 @@ impl Session {
         Some(RunStream::new_owning(run, place, items, driving))
     }
 
-    /// Waits for as long as an owner without heartbeats counts as alive.
-    async fn wait_lease_expiry(&self) {
-        self.host.wait_lease_expiry().await;
-    }
-
-    /// Resolves when a lane of this process has come to rest: perhaps a child run that asks a
-    /// question.
-    async fn wait_for_lane_rest(&self) {
-        self.host.wait_for_rest().await;
-    }
-
-    /// Drives the child runs that a run waits for, and the run itself, unless they are driven
-    /// already.
-    fn drive_lane_tree_if_due(&self, waits: &Conversation) {
-        self.host.drive_lane_tree_if_due(&self.lane, waits);
-    }
-
     /// Returns the questions to humans of the child runs that the active run waits for, each with
     /// the lane that takes the answer; `None` while some of the child runs are still working.
     ///
@@ -252,14 +235,7 @@ impl Session {
     /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn child_questions(&self) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
         let now = self.load_conversation().await?;
-        self.child_questions_of(&now).await
-    }
-
-    async fn child_questions_of(
-        &self,
-        waits: &Conversation,
-    ) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
-        self.host.child_questions(&self.lane, waits).await
+        self.host.child_questions(&self.lane, &now).await
     }
 
     /// Sends a message to the active run, which gets it after its current round; on an idle lane it
@@ -421,14 +397,16 @@ impl Session {
             Some(lane) => {
                 // A conversation that gets tools of a folder belongs to that workspace from then
                 // on.
-                let whose = self.host.new_lane_affinity();
+                let whose = self.host.agents().new_lane_affinity();
                 if lane.affinity.workspace.is_empty() && !whose.workspace.is_empty() {
                     store.register_lane(self.lane.clone(), whose).await?;
                 }
                 Ok(lane.head)
             }
             None => {
-                store.register_lane(self.lane.clone(), self.host.new_lane_affinity()).await?;
+                store
+                    .register_lane(self.lane.clone(), self.host.agents().new_lane_affinity())
+                    .await?;
                 Ok(0)
             }
         }
@@ -443,8 +421,8 @@ impl Session {
         idempotency_key: Arc<str>,
         body: InboxCommand,
     ) -> Result<(), StoreError> {
-        let letter = OutboxMessage { idempotency_key, body };
-        self.host.agent().ports.store.enqueue_message(self.lane.clone(), letter).await?;
+        let message = OutboxMessage { idempotency_key, body };
+        self.host.agent().ports.store.enqueue_message(self.lane.clone(), message).await?;
         self.host.notify_lane(&self.lane);
         Ok(())
     }

@@ -98,12 +98,12 @@ impl LaneHost {
         let mut may_hold_unknown_lanes = false;
         // A store that fails later may recover; one that fails at the start is an error.
         self.store().owner_heartbeats().await?;
-        let (worker, served) = (Arc::clone(self.worker_id()), self.served_workspaces());
+        let (worker, served) = (Arc::clone(self.worker_id()), self.agents().served_workspaces());
         self.store().announce_workspaces(worker, served).await?;
         self.mark_as_worker();
         while !self.is_handing_over() {
-            if let Some(ruin) = self.fatal_store_error() {
-                return Err(ruin.clone());
+            if let Some(fatal) = self.fatal_store_error() {
+                return Err(fatal.clone());
             }
             let now = clock.monotonic_ms();
             let pass = async {

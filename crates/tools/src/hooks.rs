@@ -106,13 +106,13 @@ impl CommandHooks {
         &self,
         event: HookEvent,
         subject: &str,
-        scene: &HookContext,
+        context: &HookContext,
         more: Value,
     ) -> Vec<CommandHookOutput> {
         if self.config.matching_hooks(event, subject).next().is_none() {
             return Vec::new();
         }
-        let input = payload::build_payload(event, scene, &self.folder, more);
+        let input = payload::build_payload(event, context, &self.folder, more);
         self.run_hooks_with_payload(event, subject, &input).await
     }
 
@@ -178,16 +178,16 @@ impl CommandHooks {
     }
 
     /// Runs the command of the completion gate: an answer is accepted when it succeeds.
-    async fn run_gate_command(&self, scene: &HookContext) -> Vec<CommandHookOutput> {
-        let settings = scene.conversation.settings.as_ref();
+    async fn run_gate_command(&self, context: &HookContext) -> Vec<CommandHookOutput> {
+        let settings = context.conversation.settings.as_ref();
         let Some(command) = settings.and_then(|settings| settings.gate.command.clone()) else {
             return Vec::new();
         };
-        let more = payload::answer_fields(scene);
+        let more = payload::answer_fields(context);
         let job = command_runner::HookJob {
             command: &command,
             folder: &self.folder,
-            input: payload::build_payload(HookEvent::Stop, scene, &self.folder, more)
+            input: payload::build_payload(HookEvent::Stop, context, &self.folder, more)
                 .to_string()
                 .into_bytes(),
             timeout_ms: config::DEFAULT_TIMEOUT_MS,
@@ -196,25 +196,26 @@ impl CommandHooks {
         vec![CommandHookOutput::from_gate_end(&command, ended)]
     }
 
-    async fn review_answer(&self, scene: HookContext) -> ReviewResult {
-        let (event, agent) = match scene.parent() {
-            Some(_) => (HookEvent::SubagentStop, scene.agent().cloned().unwrap_or_default()),
+    async fn review_answer(&self, context: HookContext) -> ReviewResult {
+        let (event, agent) = match context.parent() {
+            Some(_) => (HookEvent::SubagentStop, context.agent().cloned().unwrap_or_default()),
             None => (HookEvent::Stop, Arc::default()),
         };
-        let mut said = self.run_hooks(event, &agent, &scene, payload::answer_fields(&scene)).await;
-        said.extend(self.run_gate_command(&scene).await);
+        let mut said =
+            self.run_hooks(event, &agent, &context, payload::answer_fields(&context)).await;
+        said.extend(self.run_gate_command(&context).await);
         combine_review_results(
             said.into_iter().map(CommandHookOutput::into_review_result).collect(),
         )
     }
 
-    async fn run_review(&self, scene: HookContext, about: Review) -> ReviewResult {
+    async fn run_review(&self, context: HookContext, about: Review) -> ReviewResult {
         let said = match about {
-            Review::Prompt {} => self.review_prompt(&scene).await,
-            Review::Answer { .. } => return self.review_answer(scene).await,
+            Review::Prompt {} => self.review_prompt(&context).await,
+            Review::Answer { .. } => return self.review_answer(context).await,
             Review::Pruning { .. } | Review::Compaction { .. } => {
-                let (trigger, more) = payload::compaction_fields(&scene);
-                self.run_hooks(HookEvent::PreCompact, trigger, &scene, more).await
+                let (trigger, more) = payload::compaction_fields(&context);
+                self.run_hooks(HookEvent::PreCompact, trigger, &context, more).await
             }
             Review::Judge { .. } | Review::Summary { .. } => Vec::new(),
         };
@@ -225,24 +226,31 @@ impl CommandHooks {
 
     /// Reviews a prompt. A prompt of a conversation that was started in another process resumes its
     /// session here.
-    async fn review_prompt(&self, scene: &HookContext) -> Vec<CommandHookOutput> {
+    async fn review_prompt(&self, context: &HookContext) -> Vec<CommandHookOutput> {
         let mut said = Vec::new();
-        if scene.parent().is_none() && !self.remember_session(&scene.lane) && !scene.is_first_run()
+        if context.parent().is_none()
+            && !self.remember_session(&context.lane)
+            && !context.is_first_run()
         {
-            said = self.start_session(scene, "resume").await;
+            said = self.start_session(context, "resume").await;
         }
         said.extend(
-            self.run_hooks(HookEvent::UserPromptSubmit, "", scene, payload::prompt_fields(scene))
-                .await,
+            self.run_hooks(
+                HookEvent::UserPromptSubmit,
+                "",
+                context,
+                payload::prompt_fields(context),
+            )
+            .await,
         );
         said
     }
 
-    async fn start_session(&self, scene: &HookContext, source: &str) -> Vec<CommandHookOutput> {
+    async fn start_session(&self, context: &HookContext, source: &str) -> Vec<CommandHookOutput> {
         self.run_hooks(
             HookEvent::SessionStart,
             source,
-            scene,
+            context,
             payload::session_start_fields(source),
         )
         .await
@@ -258,22 +266,22 @@ fn hook_label(event: HookEvent, subject: &str) -> String {
 }
 
 impl Hooks for CommandHooks {
-    fn on_start(&self, scene: HookContext) -> BoxFuture<'_, ReviewResult> {
+    fn on_start(&self, context: HookContext) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
-            let agent = scene.agent().cloned().unwrap_or_default();
-            let said = match scene.parent() {
+            let agent = context.agent().cloned().unwrap_or_default();
+            let said = match context.parent() {
                 Some(_) => {
                     self.run_hooks(
                         HookEvent::SubagentStart,
                         &agent,
-                        &scene,
+                        &context,
                         payload::empty_fields(),
                     )
                     .await
                 }
                 None => {
-                    self.remember_session(&scene.lane);
-                    self.start_session(&scene, "startup").await
+                    self.remember_session(&context.lane);
+                    self.start_session(&context, "startup").await
                 }
             };
             combine_review_results(
@@ -282,11 +290,11 @@ impl Hooks for CommandHooks {
         })
     }
 
-    fn before_tool_call(&self, scene: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
+    fn before_tool_call(&self, context: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
             let more = payload::call_fields(&call);
             let said =
-                self.run_hooks(HookEvent::PreToolUse, &call.tool_use.name, &scene, more).await;
+                self.run_hooks(HookEvent::PreToolUse, &call.tool_use.name, &context, more).await;
             combine_responses(
                 said.into_iter().map(CommandHookOutput::into_pre_tool_response).collect(),
             )
@@ -295,13 +303,13 @@ impl Hooks for CommandHooks {
 
     fn after_tool_call(
         &self,
-        scene: HookContext,
+        context: HookContext,
         call: Call,
         outcome: ToolOutcome,
     ) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
             let (event, more) = payload::outcome_fields(&call, &outcome);
-            let said = self.run_hooks(event, &call.tool_use.name, &scene, more).await;
+            let said = self.run_hooks(event, &call.tool_use.name, &context, more).await;
             let subject = hook_label(event, &call.tool_use.name);
             combine_responses(
                 said.into_iter().map(|said| said.into_post_tool_response(&subject)).collect(),
@@ -309,23 +317,28 @@ impl Hooks for CommandHooks {
         })
     }
 
-    fn review(&self, scene: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
-        Box::pin(self.run_review(scene, about))
+    fn review(&self, context: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
+        Box::pin(self.run_review(context, about))
     }
 
-    fn after_sampling(&self, scene: HookContext) -> BoxFuture<'_, ()> {
+    fn after_sampling(&self, context: HookContext) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             drop(
-                self.run_hooks(HookEvent::PostSampling, "", &scene, payload::answer_fields(&scene))
-                    .await,
+                self.run_hooks(
+                    HookEvent::PostSampling,
+                    "",
+                    &context,
+                    payload::answer_fields(&context),
+                )
+                .await,
             );
         })
     }
 
-    fn on_question(&self, scene: HookContext, question: Question) -> BoxFuture<'_, ()> {
+    fn on_question(&self, context: HookContext, question: Question) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let (kind, more) = payload::notification_fields(&scene, &question);
-            drop(self.run_hooks(HookEvent::Notification, kind, &scene, more).await);
+            let (kind, more) = payload::notification_fields(&context, &question);
+            drop(self.run_hooks(HookEvent::Notification, kind, &context, more).await);
         })
     }
 

@@ -73,9 +73,9 @@ pub fn read_memory_files(
     for name in MEMORY_FILE_NAMES {
         let path = folder.join(name);
         match read_beneath(folder, Path::new(name), MAX_MEMORY_BYTES) {
-            Ok(Some(begun)) => {
+            Ok(Some(prefix)) => {
                 let place = imports::ImportScope { base_folder: folder, user_folder };
-                found.add_with_imports(&path, begun, &place, &imports);
+                found.add_with_imports(&path, prefix, &place, &imports);
             }
             Ok(None) => {}
             Err(ConfigFileError::SymbolicLink) if is_alias_of_memory_file(&path) => {}
@@ -91,12 +91,12 @@ pub fn read_user_memory_files(folder: &Path, home: Option<&Path>) -> FolderMemor
     let mut found = FolderMemory::default();
     for path in USER_MEMORY_FILE_NAMES.map(|name| folder.join(name)) {
         match read_following_links(&path, MAX_MEMORY_BYTES) {
-            Ok(Some(begun)) => {
+            Ok(Some(prefix)) => {
                 let place = imports::ImportScope {
                     base_folder: home.unwrap_or(folder),
                     user_folder: Some(folder),
                 };
-                found.add_with_imports(&path, begun, &place, &|| ImportPolicy::Allowed);
+                found.add_with_imports(&path, prefix, &place, &|| ImportPolicy::Allowed);
             }
             Ok(None) => {}
             Err(why) => found.problems.push(omission_message(&path, &why)),
@@ -109,19 +109,19 @@ impl FolderMemory {
     fn add_with_imports(
         &mut self,
         path: &Path,
-        begun: FilePrefix,
+        prefix: FilePrefix,
         place: &imports::ImportScope<'_>,
         imports: &dyn Fn() -> ImportPolicy,
     ) {
-        if let Some(file) = self.add_file(path, begun) {
+        if let Some(file) = self.add_file(path, prefix) {
             imports::follow_imports(self, &file, place, imports);
         }
     }
 
     /// Adds a file, unless it is empty or has the text of another one.
-    fn add_file(&mut self, path: &Path, begun: FilePrefix) -> Option<MemoryFile> {
-        let is_cut = begun.is_truncated;
-        let text = shown_text(&begun)?;
+    fn add_file(&mut self, path: &Path, prefix: FilePrefix) -> Option<MemoryFile> {
+        let is_cut = prefix.is_truncated;
+        let text = shown_text(&prefix)?;
         if self.files.iter().any(|known| known.text == text || known.path == path) {
             return None;
         }
@@ -149,11 +149,11 @@ fn omission_message(path: &Path, why: &ConfigFileError) -> String {
 /// Reads the memory files of a folder that a tool touched, without files outside of the workspace
 /// and files that no tool may read. They import files of the workspace, where that is allowed.
 fn memory_files_in_workspace(
-    workplace: &ToolContext,
+    tool_context: &ToolContext,
     folder: &Path,
     imports: ImportPolicy,
 ) -> FolderMemory {
-    let zones = workplace.zones();
+    let zones = tool_context.zones();
     let mut found = FolderMemory::default();
     let Some(root) = zones.root_containing(folder) else { return found };
     // Trust applies to the workspace and not to folders that were added.
@@ -162,26 +162,26 @@ fn memory_files_in_workspace(
         let Ok(name) = path.strip_prefix(root) else { continue };
         // This runs after every call, and nearly always there is no such file: then the rules need
         // not be checked either.
-        if is_absent(&path) || workplace.is_hidden(&path, false) {
+        if is_absent(&path) || tool_context.is_hidden(&path, false) {
             continue;
         }
         match read_beneath(root, name, MAX_MEMORY_BYTES) {
-            Ok(Some(begun)) => {
+            Ok(Some(prefix)) => {
                 let place = imports::ImportScope { base_folder: root, user_folder: None };
-                found.add_with_imports(&path, begun, &place, &|| imports);
+                found.add_with_imports(&path, prefix, &place, &|| imports);
             }
             Ok(None) => {}
             Err(ConfigFileError::SymbolicLink) if is_alias_of_memory_file(&path) => {}
             Err(why) => found.problems.push(omission_message(&path, &why)),
         }
     }
-    found.files.retain(|file| !workplace.is_hidden(&file.path, false));
+    found.files.retain(|file| !tool_context.is_hidden(&file.path, false));
     found
 }
 
-fn shown_text(begun: &FilePrefix) -> Option<String> {
-    let text = String::from_utf8_lossy(&begun.bytes);
+fn shown_text(prefix: &FilePrefix) -> Option<String> {
+    let text = String::from_utf8_lossy(&prefix.bytes);
     let text = text.trim().to_owned();
     let cut = "\n[The file is longer; the rest is not shown here. Read it if you need it.]";
-    (!text.is_empty()).then(|| if begun.is_truncated { text + cut } else { text })
+    (!text.is_empty()).then(|| if prefix.is_truncated { text + cut } else { text })
 }

@@ -188,11 +188,12 @@ impl ToolContext {
     /// commands.
     pub(crate) fn resolve_to_read(
         &self,
-        desk: &ToolState,
+        state: &ToolState,
         path: &str,
     ) -> Result<ResolvedPath, ToolError> {
         let zones = self.zones.as_ref();
-        let outputs = ToolState::may_be_output(Path::new(path)).then(|| desk.real_outputs_folder());
+        let outputs =
+            ToolState::may_be_output(Path::new(path)).then(|| state.real_outputs_folder());
         match outputs.flatten() {
             Some(outputs) => zones.resolve_with_folder(path, &outputs),
             None => zones.resolve(path),
@@ -210,10 +211,10 @@ impl ToolContext {
     /// Resolves `path` as a file or folder for a content search.
     pub(crate) fn resolve_to_search(
         &self,
-        desk: &ToolState,
+        state: &ToolState,
         path: &str,
     ) -> Result<ResolvedPath, ToolError> {
-        let place = self.resolve_to_read(desk, path)?;
+        let place = self.resolve_to_read(state, path)?;
         place.check_readable()?;
         self.check_not_hidden(&place)?;
         Ok(place)
@@ -297,6 +298,6 @@ impl From<&Self> for ToolContext {
 
 impl std::fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workplace").field("zones", &self.zones).finish_non_exhaustive()
+        f.debug_struct("ToolContext").field("zones", &self.zones).finish_non_exhaustive()
     }
 }

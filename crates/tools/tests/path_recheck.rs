@@ -46,7 +46,7 @@ async fn a_command_whose_files_lead_elsewhere_by_now_does_not_run() {
         let later = CallContext { subject, ..call_context() };
         let error = failure_of(bash.run(later, input(command, 60_000)).await);
         assert_eq!(&*error.code, "files_changed", "{command}");
-        assert!(error.hint.contains("judged anew"), "{}", error.hint);
+        assert!(error.hint.contains("authorised again"), "{}", error.hint);
         success_text(workspace.command("mv e d").await);
     }
     // A command that left the workspace when it was authorised was approved as such.

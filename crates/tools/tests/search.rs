@@ -77,7 +77,7 @@ async fn the_newest_comes_first_and_there_is_an_end() {
     let lines: Vec<&str> = found.lines().collect();
     assert_eq!(lines.len(), MAX_GLOB_RESULTS + 1);
     assert_eq!(lines[0], format!("{}.txt", MAX_GLOB_RESULTS + 19));
-    assert!(lines[MAX_GLOB_RESULTS].contains("there is more"), "{}", lines[MAX_GLOB_RESULTS]);
+    assert!(lines[MAX_GLOB_RESULTS].contains("more results"), "{}", lines[MAX_GLOB_RESULTS]);
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn a_search_brings_a_bounded_part() {
     let all = value!({ "pattern": "line", "output_mode": "content", "head_limit": 0 });
     let found = grep(&workspace, all).await;
     assert!(
-        found.len() < 2 * MAX_SEARCH_RESULT_BYTES && found.contains("[there is more"),
+        found.len() < 2 * MAX_SEARCH_RESULT_BYTES && found.contains("[more results"),
         "{}",
         found.len()
     );
@@ -147,7 +147,7 @@ async fn a_search_brings_a_bounded_part() {
     let page =
         value!({ "pattern": "line", "output_mode": "content", "head_limit": 2, "offset": 5 });
     let page = grep(&workspace, page).await;
-    assert!(page.starts_with("a.txt:6:line 5\na.txt:7:line 6\n[there is more"), "{page}");
+    assert!(page.starts_with("a.txt:6:line 5\na.txt:7:line 6\n[more results"), "{page}");
     let long = value!({ "pattern": "line", "output_mode": "content", "path": "long.txt" });
     let long = grep(&workspace, long).await;
     assert!(long.contains("more bytes]") && long.len() < 2_000, "{}", long.len());

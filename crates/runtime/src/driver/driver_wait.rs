@@ -93,11 +93,11 @@ impl DriverWaiter {
 
     /// Enqueues a cancel of the run, in the name of the owner that dropped its stream.
     pub(super) async fn enqueue_cancel(&self, run: &RunId) -> Result<(), StoreError> {
-        let letter = OutboxMessage {
+        let message = OutboxMessage {
             idempotency_key: Arc::from(format!("owner-left:{run}")),
             body: InboxCommand::Cancel { run: Some(run.clone()) },
         };
-        self.ports.store.enqueue_message(self.lane.clone(), letter).await.map(|_| ())
+        self.ports.store.enqueue_message(self.lane.clone(), message).await.map(|_| ())
     }
 }
 

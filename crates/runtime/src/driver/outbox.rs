@@ -62,12 +62,12 @@ pub(super) fn cancel_messages(
         Record::ChildrenCancelled { call: id } => before.call(*id),
         _ => None,
     });
-    let letter = |to: LaneId| {
+    let message = |to: LaneId| {
         let idempotency_key = Arc::from(format!("recall:{to}"));
         let body = InboxCommand::Cancel { run: Some(child_run_id(&to)) };
         (to, OutboxMessage { idempotency_key, body })
     };
-    recalled.flat_map(|call| child_lanes_of_call(lane, call)).map(letter).collect()
+    recalled.flat_map(|call| child_lanes_of_call(lane, call)).map(message).collect()
 }
 
 impl AppliedEntry<'_> {
@@ -92,7 +92,7 @@ impl AppliedEntry<'_> {
             return Vec::new();
         };
         let depth = settings.depth.saturating_add(1);
-        let letter = |(part, task): (u16, &child_runs::ChildTask)| {
+        let message = |(part, task): (u16, &child_runs::ChildTask)| {
             let to = child_runs::child_lane(self.lane, id, part);
             let parent = ParentLink { lane: self.lane.clone(), call: id, part, caps, depth };
             let body = InboxCommand::Task { run: child_run_id(&to), task: task.clone(), parent };
@@ -100,7 +100,7 @@ impl AppliedEntry<'_> {
             (to, OutboxMessage { idempotency_key, body })
         };
         let tasks = (0_u16..).zip(&call.facts.children);
-        tasks.filter(|(part, _)| parts.contains(part)).map(letter).collect()
+        tasks.filter(|(part, _)| parts.contains(part)).map(message).collect()
     }
 
     /// The sub-agent result as an outbox message: the end of the one run of a child.

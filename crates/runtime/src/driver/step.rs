@@ -79,11 +79,11 @@ impl Driver {
             let (hooks, clock) = (Arc::clone(&self.ports.hooks), Arc::clone(&self.ports.clock));
             let limit = self.settings.limits.hook_ms;
             let conversation = self.conversation.clone();
-            let (scene, question) =
+            let (context, question) =
                 (HookContext { lane: self.lane.clone(), conversation }, question.clone());
             self.options.notifications.spawn(async move {
                 tokio::select! {
-                    () = hooks.on_question(scene, question) => {}
+                    () = hooks.on_question(context, question) => {}
                     () = clock.sleep(limit) => {}
                 }
             });

@@ -42,9 +42,9 @@ impl EffectRunner {
             });
         }
         let (hooks, limit) = (Arc::clone(&self.agent.ports.hooks), self.hook_timeout_ms());
-        let (about, scene) = (consulting.review, self.hook_context(conversation));
+        let (about, context) = (consulting.review, self.hook_context(conversation));
         self.spawn_effect(async move {
-            let heard = catch_panic(run_review_hooks(hooks.as_ref(), scene, about));
+            let heard = catch_panic(run_review_hooks(hooks.as_ref(), context, about));
             let result =
                 with_timeout(clock.as_ref(), limit, heard).await.unwrap_or_else(failed_review);
             Input::ReviewReturned { id, result }
@@ -71,11 +71,11 @@ impl EffectRunner {
 }
 
 /// Runs the review hooks of a point, after the start hooks or the sampling hooks that belong to it.
-async fn run_review_hooks(hooks: &dyn Hooks, scene: HookContext, about: Review) -> ReviewResult {
+async fn run_review_hooks(hooks: &dyn Hooks, context: HookContext, about: Review) -> ReviewResult {
     let first = match &about {
-        Review::Prompt {} if scene.is_first_run() => hooks.on_start(scene.clone()).await,
+        Review::Prompt {} if context.is_first_run() => hooks.on_start(context.clone()).await,
         Review::Answer { .. } => {
-            hooks.after_sampling(scene.clone()).await;
+            hooks.after_sampling(context.clone()).await;
             ReviewResult::Pass { context: None }
         }
         Review::Prompt {}
@@ -86,7 +86,9 @@ async fn run_review_hooks(hooks: &dyn Hooks, scene: HookContext, about: Review) 
     };
     match first {
         stop @ (ReviewResult::Stop { .. } | ReviewResult::Block { .. }) => stop,
-        first => hook_chain::combine_review_results(vec![first, hooks.review(scene, about).await]),
+        first => {
+            hook_chain::combine_review_results(vec![first, hooks.review(context, about).await])
+        }
     }
 }
 

@@ -45,10 +45,10 @@ impl EffectRunner {
             )));
         };
         let clock = Arc::clone(&self.agent.ports.clock);
-        let (turns, lane) = (self.tool_semaphore.clone(), self.lane.clone());
+        let (semaphore, lane) = (self.tool_semaphore.clone(), self.lane.clone());
         self.spawn_effect(async move {
-            let _turn = match turns {
-                Some(turns) => Some(turns.acquire(&lane).await),
+            let _turn = match semaphore {
+                Some(semaphore) => Some(semaphore.acquire(&lane).await),
                 None => None,
             };
             let started_at = clock.now();
@@ -100,7 +100,7 @@ impl EffectRunner {
         id: CallId,
     ) -> Option<AbortHandle> {
         let call = conversation.call(id)?.clone();
-        let (scene, lane) = (self.hook_context(conversation), self.lane.clone());
+        let (context, lane) = (self.hook_context(conversation), self.lane.clone());
         let settings = conversation.settings.clone()?;
         let tool_use = call.tool_use.clone();
         let (hooks, tools) = (Arc::clone(&self.agent.ports.hooks), self.agent.ports.tools.clone());
@@ -109,7 +109,7 @@ impl EffectRunner {
             let heard = with_timeout(
                 clock.as_ref(),
                 limit,
-                catch_panic(hooks.before_tool_call(scene, call)),
+                catch_panic(hooks.before_tool_call(context, call)),
             )
             .await;
             let mut heard =
@@ -129,10 +129,11 @@ impl EffectRunner {
     ) -> Option<AbortHandle> {
         let call = conversation.call(id)?.clone();
         let CallState::AwaitingPostHook(outcome) = call.state.clone() else { return None };
-        let (hooks, scene) = (Arc::clone(&self.agent.ports.hooks), self.hook_context(conversation));
+        let (hooks, context) =
+            (Arc::clone(&self.agent.ports.hooks), self.hook_context(conversation));
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_timeout_ms());
         self.spawn_effect(async move {
-            let heard = catch_panic(hooks.after_tool_call(scene, call, outcome));
+            let heard = catch_panic(hooks.after_tool_call(context, call, outcome));
             let heard = with_timeout(clock.as_ref(), limit, heard).await;
             let heard = heard.unwrap_or_else(|_| HookDecision::Pass {}.into());
             Input::HookResponded { call: id, decision: heard.decision, context: heard.context }
@@ -189,7 +190,7 @@ async fn run_with_timeout(
     ready: PreparedCall,
     clock: &dyn Clock,
 ) -> (ToolOutcome, Vec<ContextNote>) {
-    let (heart, timeout_ms) = (ready.context.heartbeat.clone(), ready.timeout_ms);
+    let (heartbeat, timeout_ms) = (ready.context.heartbeat.clone(), ready.timeout_ms);
     tokio::select! {
         biased;
         returned = catch_panic(run_and_find_context(ready)) => match returned {
@@ -200,7 +201,7 @@ async fn run_with_timeout(
             Ok(returned) => returned,
             Err(panic) => (ToolOutcome::Failed(panic_error(&panic)), Vec::new()),
         },
-        after_ms = wait_for_silence(&heart, timeout_ms, clock) => {
+        after_ms = wait_for_silence(&heartbeat, timeout_ms, clock) => {
             (ToolOutcome::TimedOut { after_ms }, Vec::new())
         }
     }
@@ -215,13 +216,13 @@ async fn run_and_find_context(ready: PreparedCall) -> (ToolOutcome, Vec<ContextN
 
 /// Resolves when a call has sent no heartbeat for its whole timeout; returns how long the call has
 /// run in total.
-async fn wait_for_silence(heart: &CallHeartbeat, timeout_ms: u64, clock: &dyn Clock) -> u64 {
+async fn wait_for_silence(heartbeat: &CallHeartbeat, timeout_ms: u64, clock: &dyn Clock) -> u64 {
     let began = clock.now();
     let mut beaten_ms = 0;
     loop {
         tokio::select! {
             biased;
-            () = heart.wait_for_beat() => beaten_ms = clock.now().ms_since(began),
+            () = heartbeat.wait_for_beat() => beaten_ms = clock.now().ms_since(began),
             () = clock.sleep(timeout_ms) => return timeout_ms.saturating_add(beaten_ms),
         }
     }

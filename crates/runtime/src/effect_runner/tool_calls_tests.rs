@@ -56,12 +56,12 @@ async fn poll_once(silence: Pin<&mut impl Future<Output = u64>>) -> Option<u64> 
 // spec: ROUNDS-12
 #[tokio::test]
 async fn a_call_has_its_time_again_from_its_last_beat() {
-    let (clock, heart) = (ManualClock::default(), CallHeartbeat::default());
-    let mut silence = pin!(wait_for_silence(&heart, 100, &clock));
+    let (clock, heartbeat) = (ManualClock::default(), CallHeartbeat::default());
+    let mut silence = pin!(wait_for_silence(&heartbeat, 100, &clock));
     assert_eq!(poll_once(silence.as_mut()).await, None);
     for _ in 0..5 {
         clock.advance(90);
-        heart.beat();
+        heartbeat.beat();
         assert_eq!(poll_once(silence.as_mut()).await, None);
     }
     clock.advance(99);
@@ -73,8 +73,8 @@ async fn a_call_has_its_time_again_from_its_last_beat() {
 // spec: ROUNDS-12
 #[tokio::test]
 async fn a_call_that_does_not_beat_has_its_time_once() {
-    let (clock, heart) = (ManualClock::default(), CallHeartbeat::default());
-    let mut silence = pin!(wait_for_silence(&heart, 100, &clock));
+    let (clock, heartbeat) = (ManualClock::default(), CallHeartbeat::default());
+    let mut silence = pin!(wait_for_silence(&heartbeat, 100, &clock));
     assert_eq!(poll_once(silence.as_mut()).await, None);
     clock.advance(100);
     assert_eq!(poll_once(silence.as_mut()).await, Some(100));

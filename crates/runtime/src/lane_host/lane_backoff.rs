@@ -43,15 +43,19 @@ impl LaneHost {
     /// while.
     pub(crate) fn back_off(&self, lane: LaneId, error: &DriveError) {
         let now = self.agent().ports.clock.monotonic_ms();
-        let mut shunned = self.backing_off.lock().unwrap_or_else(PoisonError::into_inner);
-        shunned.retain(|_, until| *until > now);
-        shunned.insert(lane, now.saturating_add(backoff_ms(error)));
+        let mut backing_off = self.backing_off.lock().unwrap_or_else(PoisonError::into_inner);
+        backing_off.retain(|_, until| *until > now);
+        backing_off.insert(lane, now.saturating_add(backoff_ms(error)));
     }
 
     /// The lanes that are in backoff now.
     pub(super) fn backing_off_lanes(&self) -> Vec<LaneId> {
         let now = self.agent().ports.clock.monotonic_ms();
-        let shunned = self.backing_off.lock().unwrap_or_else(PoisonError::into_inner);
-        shunned.iter().filter(|(_, until)| **until > now).map(|(lane, _)| lane.clone()).collect()
+        let backing_off = self.backing_off.lock().unwrap_or_else(PoisonError::into_inner);
+        backing_off
+            .iter()
+            .filter(|(_, until)| **until > now)
+            .map(|(lane, _)| lane.clone())
+            .collect()
     }
 }

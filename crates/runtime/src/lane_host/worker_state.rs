@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use windlass_core::log::ids::{Epoch, LaneId};
 
 use super::{DriverState, HeldClaim, LaneHost};
-use crate::ports::{ServedWorkspace, StoreError, WorkerId};
+use crate::ports::{StoreError, WorkerId};
 use crate::telemetry::{self, ReconcileCounts};
 
 /// How often to check whether every driver has stopped, in milliseconds.
@@ -21,11 +21,6 @@ impl LaneHost {
     /// The time without a renewal of the lease after which others may take its lanes.
     pub(crate) fn expiry_ms(&self) -> u64 {
         self.lease.times.expiry_ms
-    }
-
-    /// The workspaces that this process serves.
-    pub(crate) fn served_workspaces(&self) -> Vec<ServedWorkspace> {
-        self.agents.served_workspaces()
     }
 
     /// How long tool calls may continue after the request to hand over.
@@ -62,10 +57,10 @@ impl LaneHost {
     /// to a claim was lost.
     pub(crate) async fn drive_unknown_owned_lanes(self: &Arc<Self>) -> Result<(), StoreError> {
         let owned = self.store().lanes_owned_by(Arc::clone(&self.lease.worker)).await?;
-        let shunned = self.backing_off_lanes();
+        let backing_off = self.backing_off_lanes();
         for lane in owned {
             let is_kept = self.lock_unreleased().contains_key(&lane);
-            if !is_kept && !self.is_driving(&lane) && !shunned.contains(&lane) {
+            if !is_kept && !self.is_driving(&lane) && !backing_off.contains(&lane) {
                 self.drive(&lane);
             }
         }
@@ -75,8 +70,8 @@ impl LaneHost {
     /// Renews the lease and records a fatal error if the store is broken or corrupt.
     pub(crate) async fn check_store(&self) {
         let renewed = self.lease.renew(self.store()).await;
-        if let Err(ruin @ (StoreError::Broken { .. } | StoreError::Corrupt { .. })) = renewed {
-            _ = self.fatal_store_error.set(ruin);
+        if let Err(fatal @ (StoreError::Broken { .. } | StoreError::Corrupt { .. })) = renewed {
+            _ = self.fatal_store_error.set(fatal);
         }
     }
 

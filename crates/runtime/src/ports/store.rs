@@ -35,7 +35,7 @@ pub trait Store: Send + Sync + 'static {
     fn enqueue_message(
         &self,
         lane: LaneId,
-        letter: OutboxMessage,
+        message: OutboxMessage,
     ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>>;
 
     /// Claims the lane: raises its epoch, which fences every other owner from then on. A lane with

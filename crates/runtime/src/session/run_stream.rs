@@ -193,8 +193,8 @@ impl RunStream {
                             self.fold_item(&item)?;
                             return Ok(Some(self.observe_item(item)));
                         }
-                        () = session.wait_for_lane_rest() => self.check_child_questions().await?,
-                        () = session.wait_lease_expiry() => {
+                        () = session.host.wait_for_rest() => self.check_child_questions().await?,
+                        () = session.host.wait_lease_expiry() => {
                             self.take_over_if_stalled();
                             self.check_child_questions().await?;
                         }
@@ -211,7 +211,7 @@ impl RunStream {
     fn take_over_if_stalled(&mut self) {
         let StreamSource::Following { session, conversation, .. } = &self.source else { return };
         if is_waiting_for_children(conversation) {
-            return session.drive_lane_tree_if_due(conversation);
+            return session.host.drive_lane_tree_if_due(&session.lane, conversation);
         }
         if let Some(mut ours) = session.drive_lane(self.run.clone(), conversation.head) {
             self.source = std::mem::replace(&mut ours.source, StreamSource::Exhausted);
@@ -226,7 +226,7 @@ impl RunStream {
         if !is_waiting_for_children(conversation) {
             return Ok(());
         }
-        let asked = Box::pin(session.child_questions_of(conversation)).await?;
+        let asked = Box::pin(session.host.child_questions(&session.lane, conversation)).await?;
         if asked.is_some_and(|asked| !asked.is_empty()) {
             let own = conversation.run.iter().flat_map(Run::open_questions).cloned().collect();
             self.outcome = Some(RunOutcome::Parked(own));

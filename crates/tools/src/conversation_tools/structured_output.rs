@@ -13,6 +13,7 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::guard::completion_gate::StructuredOutputTool;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_runtime::input_schema::{describe_violations, truncate_violation};
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use crate::limits::DEFAULT_TIMEOUT_MS;
@@ -27,9 +28,6 @@ const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 
 /// Maximum number of violations reported at once.
 const MAX_VIOLATIONS: usize = 8;
-
-/// Maximum number of characters of one violation.
-const MAX_VIOLATION_CHARS: usize = 300;
 
 /// The error for an invalid schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,20 +87,9 @@ impl StructuredOutput {
                 return Some(invalid_input_error(&format!("the input is not JSON: {error}")));
             }
         };
-        let told = |error: jsonschema::ValidationError<'_>| match error.instance_path().as_str() {
-            "" => truncate_violation(&error.to_string()),
-            place => format!("{place}: {}", truncate_violation(&error.to_string())),
-        };
-        let errors = self.validator.iter().flat_map(|validator| validator.iter_errors(&value));
-        let found: Vec<String> = errors.take(MAX_VIOLATIONS).map(told).collect();
-        let why = found.join("; ");
-        (!found.is_empty())
-            .then(|| invalid_input_error(&format!("the answer does not match the schema: {why}")))
+        let violations = describe_violations(self.validator.as_ref()?, &value, MAX_VIOLATIONS)?;
+        Some(invalid_input_error(&format!("the answer does not match the schema: {violations}")))
     }
-}
-
-fn truncate_violation(text: &str) -> String {
-    text.chars().take(MAX_VIOLATION_CHARS).collect()
 }
 
 impl Tool for StructuredOutput {

@@ -17,7 +17,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Keeps a list of tasks.
 #[derive(Debug, Clone)]
 pub struct TodoWriteTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 /// A task.
@@ -95,19 +95,21 @@ impl ToolContext {
 impl TodoWriteTool {
     /// Returns a tool that keeps lists in the tool state of `workplace`.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>) -> Self {
-        Self { workplace: workplace.into() }
+    pub fn new(tool_context: impl Into<ToolContext>) -> Self {
+        Self { tool_context: tool_context.into() }
     }
 
     fn write_list(&self, lane: &LaneId, input: &RawJson) -> Result<RawJson, ToolError> {
         let asked: TodoWriteInput = tool_input::read_input(input)?;
-        self.workplace.tool_state(lane).write_note(TODO_NOTE, &asked.todos).map_err(|error| {
-            ToolError::new(
-                "not_saved",
-                &format!("the list could not be saved: {error}"),
-                "continue without it; the list is in the conversation",
-            )
-        })?;
+        self.tool_context.tool_state(lane).write_note(TODO_NOTE, &asked.todos).map_err(
+            |error| {
+                ToolError::new(
+                    "not_saved",
+                    &format!("the list could not be saved: {error}"),
+                    "continue without it; the list is in the conversation",
+                )
+            },
+        )?;
         let lines: String = asked.todos.iter().map(TodoItem::to_line).collect();
         Ok(RawJson::string(if lines.is_empty() { "the list is empty" } else { &lines }))
     }

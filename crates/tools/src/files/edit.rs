@@ -25,7 +25,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Edits files.
 #[derive(Debug, Clone)]
 pub struct EditTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -59,23 +59,23 @@ impl ToolInput for EditInput {
 impl EditTool {
     /// Returns a tool that edits files in `workplace`; relative paths begin in its workspace.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>) -> Self {
-        Self { workplace: workplace.into() }
+    pub fn new(tool_context: impl Into<ToolContext>) -> Self {
+        Self { tool_context: tool_context.into() }
     }
 }
 
 fn run_edit(
-    workplace: &ToolContext,
+    tool_context: &ToolContext,
     context: &CallContext,
     asked: &EditInput,
 ) -> Result<ToolOutcome, ToolError> {
-    let place = write_target::resolve_writable(workplace.zones(), &asked.file_path)?;
-    let desk = workplace.tool_state(&context.lane);
+    let place = write_target::resolve_writable(tool_context.zones(), &asked.file_path)?;
+    let state = tool_context.tool_state(&context.lane);
     let before = write_target::read_snapshot(&place)?
         .ok_or_else(|| file_errors::not_found_error(&place.display_path))?;
-    write_target::check_was_read(&desk, &place, &before)?;
+    write_target::check_was_read(&state, &place, &before)?;
     let (bytes, said) = edited_contents(&place, &before.bytes, asked)?;
-    write_intent::write_with_intent(context, &desk, &place, Some(&before), &bytes)?;
+    write_intent::write_with_intent(context, &state, &place, Some(&before), &bytes)?;
     let detail = patch::encode_patch(&before.bytes, &bytes);
     Ok(ToolOutcome::DoneWithDetail { content: RawJson::string(&said), detail })
 }
@@ -115,18 +115,19 @@ impl Tool for EditTool {
 
     fn assess(&self, input: &RawJson) -> CallFacts {
         let facts =
-            |asked: EditInput| write_intent::write_call_facts(&self.workplace, &asked.file_path);
+            |asked: EditInput| write_intent::write_call_facts(&self.tool_context, &asked.file_path);
         tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let workplace = self.workplace.clone();
-        run_blocking(move || run_edit(&workplace, &context, &tool_input::read_input(&input)?))
+        let tool_context = self.tool_context.clone();
+        run_blocking(move || run_edit(&tool_context, &context, &tool_input::read_input(&input)?))
     }
 
     fn probe(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ProbeResult> {
         let path = tool_input::read_input(&input).map(|asked: EditInput| asked.file_path);
-        let found = path.map(|path| write_intent::probe_change(&self.workplace, &context, &path));
+        let found =
+            path.map(|path| write_intent::probe_change(&self.tool_context, &context, &path));
         Box::pin(std::future::ready(found.unwrap_or(ProbeResult::Unknown {})))
     }
 }

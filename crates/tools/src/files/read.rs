@@ -37,7 +37,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Reads files: text a page at a time, images, pages of PDFs, notebooks.
 #[derive(Debug, Clone)]
 pub struct ReadTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -82,35 +82,35 @@ impl ReadInput {
 impl ReadTool {
     /// Returns a tool that reads files in `workplace`; relative paths begin in its workspace.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>) -> Self {
-        Self { workplace: workplace.into() }
+    pub fn new(tool_context: impl Into<ToolContext>) -> Self {
+        Self { tool_context: tool_context.into() }
     }
 
     fn tool_state(&self, lane: &LaneId) -> ToolState {
-        self.workplace.tool_state(lane)
+        self.tool_context.tool_state(lane)
     }
 
     fn call_facts(&self, asked: &ReadInput) -> CallFacts {
         // Links are resolved once, for the resource keys and for the permission subject.
-        let uses = self.workplace.zones().path_uses(&asked.file_path, PathAccess::Read);
+        let uses = self.tool_context.zones().path_uses(&asked.file_path, PathAccess::Read);
         let keys = uses.iter().rev().map(|used| used.path.clone()).collect();
         tool_input::read_only_facts(keys, &asked.file_path).with_subject(CallSubject::Paths(uses))
     }
 }
 
 fn run_read(
-    workplace: &ToolContext,
-    desk: &ToolState,
+    tool_context: &ToolContext,
+    state: &ToolState,
     asked: &ReadInput,
 ) -> Result<RawJson, ToolError> {
-    let place = workplace.resolve_to_read(desk, &asked.file_path)?;
-    read_and_record(&place, desk, asked.read_range())
+    let place = tool_context.resolve_to_read(state, &asked.file_path)?;
+    read_and_record(&place, state, asked.read_range())
 }
 
 /// Reads a file and records the hash of its contents.
 pub(crate) fn read_and_record(
     place: &ResolvedPath,
-    desk: &ToolState,
+    state: &ToolState,
     wanted: file_kind::ReadRange,
 ) -> Result<RawJson, ToolError> {
     let mut file = place.open_file()?;
@@ -123,7 +123,7 @@ pub(crate) fn read_and_record(
     let content = file_kind::read_file(file, &place.display_path, wanted)?;
     if let Some(hash) = hash {
         // Without the record the file counts as not read, which an edit will report.
-        desk.record_read(&place.real_path(), &hash).unwrap_or_default();
+        state.record_read(&place.real_path(), &hash).unwrap_or_default();
     }
     Ok(content)
 }
@@ -141,11 +141,11 @@ impl Tool for ReadTool {
     }
 
     fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
-        self.workplace.allow_own_outputs(lane, self.assess(input))
+        self.tool_context.allow_own_outputs(lane, self.assess(input))
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let (workplace, desk) = (self.workplace.clone(), self.tool_state(&context.lane));
-        run_blocking(move || run_read(&workplace, &desk, &tool_input::read_input(&input)?))
+        let (tool_context, state) = (self.tool_context.clone(), self.tool_state(&context.lane));
+        run_blocking(move || run_read(&tool_context, &state, &tool_input::read_input(&input)?))
     }
 }

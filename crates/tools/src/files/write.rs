@@ -36,7 +36,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Writes files.
 #[derive(Debug, Clone)]
 pub struct WriteTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -61,24 +61,24 @@ impl ToolInput for WriteInput {
 impl WriteTool {
     /// Returns a tool that writes files in `workplace`; relative paths begin in its workspace.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>) -> Self {
-        Self { workplace: workplace.into() }
+    pub fn new(tool_context: impl Into<ToolContext>) -> Self {
+        Self { tool_context: tool_context.into() }
     }
 }
 
 fn run_write(
-    workplace: &ToolContext,
+    tool_context: &ToolContext,
     context: &CallContext,
     asked: &WriteInput,
 ) -> Result<ToolOutcome, ToolError> {
-    let place = write_target::resolve_writable(workplace.zones(), &asked.file_path)?;
-    let desk = workplace.tool_state(&context.lane);
+    let place = write_target::resolve_writable(tool_context.zones(), &asked.file_path)?;
+    let state = tool_context.tool_state(&context.lane);
     let before = write_target::read_snapshot(&place)?;
     if let Some(before) = &before {
-        write_target::check_was_read(&desk, &place, before)?;
+        write_target::check_was_read(&state, &place, before)?;
     }
     let bytes = encode_content(&place, before.as_ref(), asked.content.as_bytes())?;
-    write_intent::write_with_intent(context, &desk, &place, before.as_ref(), &bytes)?;
+    write_intent::write_with_intent(context, &state, &place, before.as_ref(), &bytes)?;
     let done = if before.is_some() { "updated" } else { "created" };
     let lines = match asked.content.lines().count() {
         1 => "1 line".to_owned(),
@@ -130,19 +130,21 @@ impl Tool for WriteTool {
     }
 
     fn assess(&self, input: &RawJson) -> CallFacts {
-        let facts =
-            |asked: WriteInput| write_intent::write_call_facts(&self.workplace, &asked.file_path);
+        let facts = |asked: WriteInput| {
+            write_intent::write_call_facts(&self.tool_context, &asked.file_path)
+        };
         tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let workplace = self.workplace.clone();
-        run_blocking(move || run_write(&workplace, &context, &tool_input::read_input(&input)?))
+        let tool_context = self.tool_context.clone();
+        run_blocking(move || run_write(&tool_context, &context, &tool_input::read_input(&input)?))
     }
 
     fn probe(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ProbeResult> {
         let path = tool_input::read_input(&input).map(|asked: WriteInput| asked.file_path);
-        let found = path.map(|path| write_intent::probe_change(&self.workplace, &context, &path));
+        let found =
+            path.map(|path| write_intent::probe_change(&self.tool_context, &context, &path));
         Box::pin(std::future::ready(found.unwrap_or(ProbeResult::Unknown {})))
     }
 }

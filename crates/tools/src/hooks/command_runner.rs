@@ -16,13 +16,13 @@ use crate::process::CommandEnvironment;
 const MAX_STREAM_BYTES: usize = 128 * 1024;
 
 /// Size of the read buffer.
-const BUFFER_BYTES: usize = 16 * 1024;
+const HOOK_BUFFER_BYTES: usize = 16 * 1024;
 
 /// How long a command may take between SIGTERM and SIGKILL.
-const GRACE_MS: u64 = 500;
+const HOOK_GRACE_MS: u64 = 500;
 
 /// How long output is awaited after the command itself has ended: a daemon may hold the pipe.
-const DRAIN_MS: u64 = 200;
+const HOOK_DRAIN_MS: u64 = 200;
 
 /// A command to run.
 pub(super) struct HookJob<'a> {
@@ -93,13 +93,13 @@ pub(super) async fn run_hook_process(
             group.send_signal(Signal::TERM);
             tokio::select! {
                 _ = child.wait() => {}
-                () = clock.sleep(GRACE_MS) => {}
+                () = clock.sleep(HOOK_GRACE_MS) => {}
             }
         }
         if talking {
             tokio::select! {
                 _ = &mut talk => {}
-                () = clock.sleep(DRAIN_MS) => {}
+                () = clock.sleep(HOOK_DRAIN_MS) => {}
             }
         }
         how
@@ -134,7 +134,7 @@ async fn write_stdin(pipe: Option<ChildStdin>, input: &[u8]) {
 /// Keeps the beginning of a stream and reads the rest too, so that the writer never blocks.
 async fn read_bounded(pipe: Option<impl AsyncRead + Unpin>, kept: &mut BoundedBuffer) {
     let Some(mut pipe) = pipe else { return };
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut buffer = vec![0; HOOK_BUFFER_BYTES];
     // A pipe that cannot be read counts as closed.
     while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
         let room = MAX_STREAM_BYTES.saturating_sub(kept.bytes.len()).min(read);

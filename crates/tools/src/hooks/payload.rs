@@ -21,26 +21,26 @@ use crate::tool_results::sdk_result;
 /// Returns the payload for an event of a conversation.
 pub(super) fn build_payload(
     event: HookEvent,
-    scene: &HookContext,
+    context: &HookContext,
     folder: &Path,
     more: Value,
 ) -> Value {
-    let is_child = scene.parent().is_some();
-    let session = if is_child { root_lane(&scene.lane) } else { scene.lane.clone() };
+    let is_child = context.parent().is_some();
+    let session = if is_child { root_lane(&context.lane) } else { context.lane.clone() };
     let mut all = common_fields(event, &session, folder);
     let mut put = |name: &str, value: Value| _ = all.insert(name.to_owned(), value);
-    if let Some(settings) = &scene.conversation.settings {
+    if let Some(settings) = &context.conversation.settings {
         put("permission_mode", json!(settings.rules.mode));
         if let Some(effort) = settings.thinking.effort {
             put("effort", json!({"level": effort}));
         }
     }
-    if let Some(run) = &scene.conversation.run {
+    if let Some(run) = &context.conversation.run {
         put("prompt_id", json!(run.id.as_str()));
     }
     if is_child {
-        put("agent_id", json!(scene.lane.session_id()));
-        put("agent_type", json!(scene.agent()));
+        put("agent_id", json!(context.lane.session_id()));
+        put("agent_type", json!(context.agent()));
     }
     if let Value::Object(more) = more {
         all.extend(more);
@@ -74,35 +74,35 @@ pub(super) fn session_start_fields(source: &str) -> Value {
     json!({"source": source})
 }
 
-pub(super) fn prompt_fields(scene: &HookContext) -> Value {
-    let segments = scene.conversation.transcript.segments();
+pub(super) fn prompt_fields(context: &HookContext) -> Value {
+    let segments = context.conversation.transcript.segments();
     let prompt = segments.iter().rev().find(|segment| segment.kind == SegmentKind::Prompt);
     let texts = prompt.into_iter().flat_map(|segment| &*segment.blocks);
     let text: Vec<&str> = texts.filter_map(|block| block.as_text()).collect();
     json!({"prompt": text.join("\n")})
 }
 
-pub(super) fn answer_fields(scene: &HookContext) -> Value {
+pub(super) fn answer_fields(context: &HookContext) -> Value {
     json!({
-        "stop_hook_active": scene.has_rejected_answer(),
-        "last_assistant_message": scene.answer_text(),
+        "stop_hook_active": context.has_rejected_answer(),
+        "last_assistant_message": context.answer_text(),
     })
 }
 
 /// Returns the fields for a compaction, with the full messages, because they are about to be
 /// removed.
-pub(super) fn compaction_fields(scene: &HookContext) -> (&'static str, Value) {
-    let trigger = match scene.conversation.compaction_request {
+pub(super) fn compaction_fields(context: &HookContext) -> (&'static str, Value) {
+    let trigger = match context.conversation.compaction_request {
         CompactionRequest::Requested => "manual",
         CompactionRequest::NotRequested => "auto",
     };
-    let wishes = scene.conversation.compaction_instructions.as_deref().unwrap_or_default();
-    let messages = transcript_messages(scene);
+    let wishes = context.conversation.compaction_instructions.as_deref().unwrap_or_default();
+    let messages = transcript_messages(context);
     (trigger, json!({"trigger": trigger, "custom_instructions": wishes, "messages": messages}))
 }
 
-fn transcript_messages(scene: &HookContext) -> Vec<Value> {
-    let segments = scene.conversation.transcript.segments().iter();
+fn transcript_messages(context: &HookContext) -> Vec<Value> {
+    let segments = context.conversation.transcript.segments().iter();
     let message = |message: request::RequestMessage<'_>| {
         let role = match message.role {
             Role::User => "user",
@@ -156,11 +156,11 @@ pub(super) fn outcome_fields(of: &Call, outcome: &ToolOutcome) -> (HookEvent, Va
 }
 
 pub(super) fn notification_fields(
-    scene: &HookContext,
+    context: &HookContext,
     question: &Question,
 ) -> (&'static str, Value) {
     let call = question.kind.call().and_then(|id| {
-        scene.conversation.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
+        context.conversation.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
     });
     let tool = call.map(|call| &*call.tool_use.name).unwrap_or_default();
     let (kind, message) = match &question.kind {

@@ -28,12 +28,12 @@ pub type MemoryNotes = Arc<dyn Fn(&str) + Send + Sync>;
 #[must_use]
 pub fn with_folder_memory(
     tools: &ToolRegistry,
-    workplace: &ToolContext,
+    tool_context: &ToolContext,
     imports: ImportPolicy,
     notes: MemoryNotes,
 ) -> ToolRegistry {
     let finder = FolderMemoryFinder {
-        workplace: workplace.clone(),
+        tool_context: tool_context.clone(),
         imports,
         notes,
         reported_problems: Mutex::default(),
@@ -64,7 +64,7 @@ impl ToolWrapper for Arc<FolderMemoryFinder> {
 
 /// Finds the memory files of touched folders.
 struct FolderMemoryFinder {
-    workplace: ToolContext,
+    tool_context: ToolContext,
     imports: ImportPolicy,
     notes: MemoryNotes,
     reported_problems: Mutex<BTreeSet<(LaneId, String)>>,
@@ -73,8 +73,8 @@ struct FolderMemoryFinder {
 impl FolderMemoryFinder {
     fn find_memory_near(&self, lane: &LaneId, subject: &CallSubject) -> Vec<ContextNote> {
         let mut notes = Vec::new();
-        for folder in touched_folders(&self.workplace, subject) {
-            let memory = memory_files_in_workspace(&self.workplace, &folder, self.imports);
+        for folder in touched_folders(&self.tool_context, subject) {
+            let memory = memory_files_in_workspace(&self.tool_context, &folder, self.imports);
             memory.problems.into_iter().for_each(|problem| self.report_once(lane, problem));
             notes.extend(memory.files.iter().map(context_note));
         }
@@ -100,8 +100,8 @@ fn context_note(file: &MemoryFile) -> ContextNote {
 
 /// Returns the folders that a call touches, each with its parents, below the workspace: the
 /// outermost first, which is the order in which their files are read.
-fn touched_folders(workplace: &ToolContext, subject: &CallSubject) -> Vec<PathBuf> {
-    let zones = workplace.zones();
+fn touched_folders(tool_context: &ToolContext, subject: &CallSubject) -> Vec<PathBuf> {
+    let zones = tool_context.zones();
     let mut folders = BTreeSet::new();
     let inside = touched_paths(subject).filter(|used| used.zone != PathZone::Outside);
     for path in inside.map(|used| Path::new(&*used.path)) {

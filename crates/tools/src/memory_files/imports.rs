@@ -54,8 +54,8 @@ pub(super) fn follow_imports(
             break;
         }
         match read_import(&path, place) {
-            Ok(Some(begun)) => {
-                if let Some(file) = found.add_file(&path, begun) {
+            Ok(Some(prefix)) => {
+                if let Some(file) = found.add_file(&path, prefix) {
                     waiting.extend(imports_of(&file, depth + 1));
                 }
             }

@@ -65,7 +65,7 @@ impl CommandProcess {
     /// Ends what is left of the command, and reads its last output.
     pub(super) async fn end_group(&mut self, clock: &dyn Clock) -> CleanupResult {
         tokio::select! {
-            swept = group_cleanup::end_group(&mut self.guard, clock) => swept,
+            cleanup = group_cleanup::end_group(&mut self.guard, clock) => cleanup,
             never = self.output.read_forever() => match never {},
         }
     }

@@ -29,14 +29,14 @@ pub(super) struct WalkOmissions {
 
 /// Passes every file below `place` to `visit`, which returns whether to continue.
 pub(super) fn walk_files(
-    workplace: &ToolContext,
+    tool_context: &ToolContext,
     place: &ResolvedPath,
     filters: WalkFilters,
     stop: &StopFlag,
     mut visit: impl FnMut(&DirEntry) -> ControlFlow<()>,
 ) -> WalkOmissions {
     let mut left_out = WalkOmissions::default();
-    for (passed, entry) in walk_builder(workplace, place, filters).build().enumerate() {
+    for (passed, entry) in walk_builder(tool_context, place, filters).build().enumerate() {
         if stop.is_set() || passed >= MAX_WALKED_ENTRIES {
             left_out.is_incomplete = true;
             break;
@@ -56,7 +56,7 @@ pub(super) fn walk_files(
 }
 
 fn walk_builder(
-    workplace: &ToolContext,
+    tool_context: &ToolContext,
     place: &ResolvedPath,
     filters: WalkFilters,
 ) -> WalkBuilder {
@@ -69,12 +69,12 @@ fn walk_builder(
     if let Some(types) = filters.types {
         builder.types(types);
     }
-    let workplace = workplace.clone();
+    let tool_context = tool_context.clone();
     builder.filter_entry(move |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         // `.git` is always skipped: history and hooks are not contents of a project.
         let is_git = is_folder && entry.depth() > 0 && entry.file_name() == ".git";
-        !is_git && !workplace.is_hidden(entry.path(), is_folder)
+        !is_git && !tool_context.is_hidden(entry.path(), is_folder)
     });
     builder
 }

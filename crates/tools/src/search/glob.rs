@@ -24,7 +24,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Finds files by name.
 #[derive(Debug, Clone)]
 pub struct GlobTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -59,21 +59,21 @@ impl GlobInput {
 impl GlobTool {
     /// Returns a tool that searches in `workplace`.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>) -> Self {
-        Self { workplace: workplace.into() }
+    pub fn new(tool_context: impl Into<ToolContext>) -> Self {
+        Self { tool_context: tool_context.into() }
     }
 }
 
 fn run_glob(
-    workplace: &ToolContext,
+    tool_context: &ToolContext,
     asked: &GlobInput,
     stop: &StopFlag,
 ) -> Result<RawJson, ToolError> {
     let names = patterns::path_glob(&asked.pattern)?;
-    let place = workplace.resolve_search_folder(asked.folder_path())?;
+    let place = tool_context.resolve_search_folder(asked.folder_path())?;
     let root = place.real_path();
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
-    let left_out = walk_files(workplace, &place, WalkFilters::default(), stop, |entry| {
+    let left_out = walk_files(tool_context, &place, WalkFilters::default(), stop, |entry| {
         let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
         if names.is_match(below) {
             let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
@@ -106,17 +106,17 @@ impl Tool for GlobTool {
     fn assess(&self, input: &RawJson) -> CallFacts {
         let facts = |asked: GlobInput| {
             let said = format!("{} in {}", asked.pattern, asked.folder_path());
-            let subject = self.workplace.read_subject(asked.folder_path());
-            tool_input::read_only_facts(self.workplace.resource_keys(asked.folder_path()), &said)
+            let subject = self.tool_context.read_subject(asked.folder_path());
+            tool_input::read_only_facts(self.tool_context.resource_keys(asked.folder_path()), &said)
                 .with_subject(subject)
         };
         tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let workplace = self.workplace.of_run(&context);
+        let tool_context = self.tool_context.of_run(&context);
         let search =
-            move |stop: &StopFlag| run_glob(&workplace, &tool_input::read_input(&input)?, stop);
-        Box::pin(run_search_with_timeout(self.workplace.clock().as_ref(), search))
+            move |stop: &StopFlag| run_glob(&tool_context, &tool_input::read_input(&input)?, stop);
+        Box::pin(run_search_with_timeout(self.tool_context.clock().as_ref(), search))
     }
 }

@@ -25,7 +25,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Finds files by content.
 #[derive(Debug, Clone)]
 pub struct GrepTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -134,31 +134,33 @@ impl GrepInput {
 impl GrepTool {
     /// Returns a tool that searches in `workplace`.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>) -> Self {
-        Self { workplace: workplace.into() }
+    pub fn new(tool_context: impl Into<ToolContext>) -> Self {
+        Self { tool_context: tool_context.into() }
     }
 }
 
 fn run_grep(
-    workplace: &ToolContext,
-    desk: &ToolState,
+    tool_context: &ToolContext,
+    state: &ToolState,
     asked: &GrepInput,
     stop: &StopFlag,
 ) -> Result<RawJson, ToolError> {
     let matcher = patterns::content_regex(&asked.pattern, asked.match_options())?;
-    let place = workplace.resolve_to_search(desk, asked.search_path())?;
+    let place = tool_context.resolve_to_search(state, asked.search_path())?;
     let mut matches =
         GrepSearch::new(matcher, asked.grep_output(), asked.match_options(), asked.result_lines());
     let mut unreadable = 0;
-    let mut left_out = walk_files(workplace, &place, asked.walk_filters(&place)?, stop, |entry| {
-        // Opened as the path it was found at; a link swapped in is rejected.
-        let opened = place.join_beneath(entry.path()).and_then(|file| file.open_file().ok());
-        let searched = opened.map(|file| matches.search_file(stop.stoppable_reader(file), entry));
-        if !matches!(searched, Some(Ok(()))) {
-            unreadable += 1;
-        }
-        if matches.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let mut left_out =
+        walk_files(tool_context, &place, asked.walk_filters(&place)?, stop, |entry| {
+            // Opened as the path it was found at; a link swapped in is rejected.
+            let opened = place.join_beneath(entry.path()).and_then(|file| file.open_file().ok());
+            let searched =
+                opened.map(|file| matches.search_file(stop.stoppable_reader(file), entry));
+            if !matches!(searched, Some(Ok(()))) {
+                unreadable += 1;
+            }
+            if matches.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
     left_out.unreadable += unreadable;
     // The result already says that there is more.
     left_out.is_incomplete &= !matches.is_full();
@@ -176,23 +178,23 @@ impl Tool for GrepTool {
     fn assess(&self, input: &RawJson) -> CallFacts {
         let facts = |asked: GrepInput| {
             let said = format!("{} in {}", asked.pattern, asked.search_path());
-            let subject = self.workplace.read_subject(asked.search_path());
-            tool_input::read_only_facts(self.workplace.resource_keys(asked.search_path()), &said)
+            let subject = self.tool_context.read_subject(asked.search_path());
+            tool_input::read_only_facts(self.tool_context.resource_keys(asked.search_path()), &said)
                 .with_subject(subject)
         };
         tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
     fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
-        self.workplace.allow_own_outputs(lane, self.assess(input))
+        self.tool_context.allow_own_outputs(lane, self.assess(input))
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let workplace = self.workplace.of_run(&context);
-        let desk = workplace.tool_state(&context.lane);
+        let tool_context = self.tool_context.of_run(&context);
+        let state = tool_context.tool_state(&context.lane);
         let search = move |stop: &StopFlag| {
-            run_grep(&workplace, &desk, &tool_input::read_input(&input)?, stop)
+            run_grep(&tool_context, &state, &tool_input::read_input(&input)?, stop)
         };
-        Box::pin(run_search_with_timeout(self.workplace.clock().as_ref(), search))
+        Box::pin(run_search_with_timeout(self.tool_context.clock().as_ref(), search))
     }
 }

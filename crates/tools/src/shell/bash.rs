@@ -33,7 +33,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Every call is a new shell with the same environment; only the working folder is kept. Processes
 /// that a command leaves running are ended with the call, unless it was started in the background.
 pub struct BashTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
     shell: PathBuf,
     environment: CommandEnvironment,
     programs: ProgramLookup,
@@ -115,14 +115,14 @@ impl BashInput {
 impl BashTool {
     /// Returns a shell tool that works in `workplace` and uses `clock`.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>, clock: Arc<dyn Clock>) -> Self {
-        let workplace = workplace.into();
+    pub fn new(tool_context: impl Into<ToolContext>, clock: Arc<dyn Clock>) -> Self {
+        let tool_context = tool_context.into();
         let with =
             |known: CommandEnvironment, (name, value): &(String, String)| known.with(name, value);
         let environment =
-            workplace.command_variables().iter().fold(CommandEnvironment::from_process(), with);
+            tool_context.command_variables().iter().fold(CommandEnvironment::from_process(), with);
         Self {
-            workplace,
+            tool_context,
             shell: find_shell(&environment),
             programs: ProgramLookup::from_path(environment.get("PATH").unwrap_or_default()),
             environment,
@@ -132,9 +132,14 @@ impl BashTool {
     }
 
     /// Returns the facts of a call that begins in `folder`.
-    fn call_facts(&self, input: &RawJson, folder: &Path, company: ConcurrentCommands) -> CallFacts {
+    fn call_facts(
+        &self,
+        input: &RawJson,
+        folder: &Path,
+        concurrency: ConcurrentCommands,
+    ) -> CallFacts {
         let facts = |asked: BashInput| {
-            let shell = self.analyze(&asked.command, folder, company);
+            let shell = self.analyze(&asked.command, folder, concurrency);
             asked.input_facts().with_subject(CallSubject::from(shell))
         };
         tool_input::read_input(input).map_or_else(problem_facts, facts)
@@ -146,7 +151,7 @@ impl BashTool {
         folder: &Path,
         concurrency: ConcurrentCommands,
     ) -> ShellCommand {
-        let (zones, programs) = (self.workplace.zones(), &self.programs);
+        let (zones, programs) = (self.tool_context.zones(), &self.programs);
         analyze_command_in(command, &ShellContext { zones, programs, folder, concurrency })
     }
 
@@ -157,7 +162,7 @@ impl BashTool {
         shell: &ShellCommand,
         place: RunMode,
     ) -> Option<RunningGuard> {
-        let all = self.workplace.running_commands();
+        let all = self.tool_context.running_commands();
         let changes = !changes_no_files(shell);
         changes.then(|| RunningCommands::register(all, &context.lane, place))
     }
@@ -187,10 +192,10 @@ impl BashTool {
             Ok(asked) => asked,
             Err(problem) => return ToolOutcome::Failed(problem),
         };
-        let desk = self.workplace.tool_state(&context.lane);
+        let state = self.tool_context.tool_state(&context.lane);
         let folder = working_folder::folder_for_reply(
-            &desk,
-            self.workplace.zones(),
+            &state,
+            self.tool_context.zones(),
             context.call.model_call,
         );
         let shell = self.analyze(&asked.command, &folder, ConcurrentCommands::Absent);
@@ -200,11 +205,11 @@ impl BashTool {
         match asked.is_in_background() {
             true => {
                 let under_way = self.register_running(&context, &shell, RunMode::Background);
-                self.run_background(&context, &asked, &desk, folder, under_way)
+                self.run_background(&context, &asked, &state, folder, under_way)
             }
             false => {
                 let _under_way = self.register_running(&context, &shell, RunMode::Foreground);
-                self.run_foreground(&context, &asked, &desk, folder).await
+                self.run_foreground(&context, &asked, &state, folder).await
             }
         }
     }
@@ -213,11 +218,11 @@ impl BashTool {
         &self,
         context: &CallContext,
         asked: &BashInput,
-        desk: &ToolState,
+        state: &ToolState,
         folder: PathBuf,
     ) -> ToolOutcome {
         // Without an output file only head and tail are kept.
-        let outputs = desk.create_outputs_folder().ok();
+        let outputs = state.create_outputs_folder().ok();
         let path = outputs.as_deref().map(|outputs| output_file(outputs, context));
         let mut job = self.command_job(
             context,
@@ -225,11 +230,11 @@ impl BashTool {
             folder,
             SpillTarget { path, threshold_bytes: OUTPUT_FILE_THRESHOLD_BYTES },
         );
-        job.final_folder_file = outputs.and_then(|_| working_folder::new_folder_file(desk));
+        job.final_folder_file = outputs.and_then(|_| working_folder::new_folder_file(state));
         let ended = process::run_command(&job, self.clock.as_ref(), std::future::pending()).await;
-        let (zones, said) = (self.workplace.zones(), job.final_folder_file.as_deref());
+        let (zones, said) = (self.tool_context.zones(), job.final_folder_file.as_deref());
         let went = working_folder::record_final_folder(
-            desk,
+            state,
             zones,
             context.call.model_call,
             said,
@@ -245,11 +250,11 @@ impl BashTool {
         &self,
         context: &CallContext,
         asked: &BashInput,
-        desk: &ToolState,
+        state: &ToolState,
         folder: PathBuf,
         running_guard: Option<RunningGuard>,
     ) -> ToolOutcome {
-        let output = match desk.create_outputs_folder() {
+        let output = match state.create_outputs_folder() {
             Ok(outputs) => output_file(&outputs, context),
             Err(error) => return ToolOutcome::Failed(report::not_started_error(&error, &folder)),
         };
@@ -259,7 +264,7 @@ impl BashTool {
         let clock = Arc::clone(&self.clock);
         let said = report::background_started_text(&id, &output);
         let started = BackgroundStart { job, output, running_guard };
-        match self.workplace.background_commands().start(&context.lane, &id, started, clock) {
+        match self.tool_context.background_commands().start(&context.lane, &id, started, clock) {
             Some(()) => ToolOutcome::Done(RawJson::string(&said)),
             None => ToolOutcome::Failed(too_many_error()),
         }
@@ -300,19 +305,19 @@ impl Tool for BashTool {
     }
 
     fn assess(&self, input: &RawJson) -> CallFacts {
-        self.call_facts(input, self.workplace.zones().root(), ConcurrentCommands::Absent)
+        self.call_facts(input, self.tool_context.zones().root(), ConcurrentCommands::Absent)
     }
 
     fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
-        let desk = self.workplace.tool_state(lane);
-        let company = match self.workplace.running_commands().has_concurrent(lane) {
+        let state = self.tool_context.tool_state(lane);
+        let concurrency = match self.tool_context.running_commands().has_concurrent(lane) {
             true => ConcurrentCommands::Present,
             false => ConcurrentCommands::Absent,
         };
         self.call_facts(
             input,
-            &working_folder::current_folder(&desk, self.workplace.zones()),
-            company,
+            &working_folder::current_folder(&state, self.tool_context.zones()),
+            concurrency,
         )
     }
 
@@ -321,14 +326,14 @@ impl Tool for BashTool {
     }
 
     fn on_lane_released(&self, lane: &LaneId) {
-        self.workplace.background_commands().end_all(lane);
+        self.tool_context.background_commands().end_all(lane);
     }
 }
 
 impl std::fmt::Debug for BashTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bash")
-            .field("workplace", &self.workplace)
+            .field("tool_context", &self.tool_context)
             .field("shell", &self.shell)
             .finish_non_exhaustive()
     }

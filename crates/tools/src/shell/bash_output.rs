@@ -20,7 +20,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Polls background commands.
 #[derive(Debug, Clone)]
 pub struct BashOutputTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -38,13 +38,13 @@ impl ToolInput for BashOutputInput {}
 impl BashOutputTool {
     /// Returns a tool that polls the commands started in `workplace`.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>) -> Self {
-        Self { workplace: workplace.into() }
+    pub fn new(tool_context: impl Into<ToolContext>) -> Self {
+        Self { tool_context: tool_context.into() }
     }
 
     fn read_output(&self, context: &CallContext, input: &RawJson) -> Result<RawJson, ToolError> {
         let asked: BashOutputInput = tool_input::read_input(input)?;
-        let shell = self.workplace.background_command(&context.lane, &asked.bash_id)?;
+        let shell = self.tool_context.background_command(&context.lane, &asked.bash_id)?;
         let filter = asked.filter.as_deref().map(crate::search::line_regex).transpose()?;
         let state = describe_state(&shell);
         let bytes = shell.read_new_output().map_err(|error| unreadable_output_error(&error))?;

@@ -18,7 +18,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 /// Ends background commands.
 #[derive(Debug, Clone)]
 pub struct KillShellTool {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,8 +34,8 @@ impl ToolInput for KillShellInput {}
 impl KillShellTool {
     /// Returns a tool that ends the commands started in `workplace`.
     #[must_use]
-    pub fn new(workplace: impl Into<ToolContext>) -> Self {
-        Self { workplace: workplace.into() }
+    pub fn new(tool_context: impl Into<ToolContext>) -> Self {
+        Self { tool_context: tool_context.into() }
     }
 
     async fn end_command(
@@ -44,13 +44,13 @@ impl KillShellTool {
         input: RawJson,
     ) -> Result<RawJson, ToolError> {
         let asked: KillShellInput = tool_input::read_input(&input)?;
-        let shell = self.workplace.background_command(&context.lane, &asked.shell_id)?;
+        let shell = self.tool_context.background_command(&context.lane, &asked.shell_id)?;
         let id = &asked.shell_id;
         if !shell.is_running() {
             return Ok(RawJson::string(&format!("{id} has already ended")));
         }
         shell.stop();
-        let clock = self.workplace.clock();
+        let clock = self.tool_context.clock();
         let until = clock.monotonic_ms().saturating_add(MAX_TERMINATION_MS);
         while shell.is_running() && clock.monotonic_ms() < until {
             clock.sleep(PROCESS_POLL_MS).await;

@@ -129,8 +129,8 @@ fn output_file_note(kept: Option<&OutputFile>) -> Option<String> {
 
 /// Returns a note about processes that were ended with the command: the model must know if it meant
 /// to start a server.
-fn cleanup_note(swept: CleanupResult) -> Option<String> {
-    match swept {
+fn cleanup_note(cleanup: CleanupResult) -> Option<String> {
+    match cleanup {
         CleanupResult { found: 0, .. } => None,
         CleanupResult { found, leaked: 0 } => {
             Some(format!("[ended processes that the command left running: {found}]"))

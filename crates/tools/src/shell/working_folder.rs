@@ -27,15 +27,15 @@ struct FolderChange {
 const FOLDER_NOTE: &str = "folder";
 
 /// Returns the folder in which a call of the current reply begins.
-pub(super) fn current_folder(desk: &ToolState, zones: &PathZones) -> PathBuf {
-    folder_for_reply(desk, zones, ModelCallId::MAX)
+pub(super) fn current_folder(state: &ToolState, zones: &PathZones) -> PathBuf {
+    folder_for_reply(state, zones, ModelCallId::MAX)
 }
 
 /// Returns the folder in which a call of this reply begins. If the folder is missing by now, or no
 /// longer part of the session, it is the workspace.
-pub(super) fn folder_for_reply(desk: &ToolState, zones: &PathZones, ask: ModelCallId) -> PathBuf {
+pub(super) fn folder_for_reply(state: &ToolState, zones: &PathZones, ask: ModelCallId) -> PathBuf {
     let folder =
-        desk.read_note::<FolderChange>(FOLDER_NOTE).map(|moved| match moved.model_call < ask {
+        state.read_note::<FolderChange>(FOLDER_NOTE).map(|moved| match moved.model_call < ask {
             true => moved.to,
             false => moved.from,
         });
@@ -56,8 +56,8 @@ pub(super) enum FolderMove {
 }
 
 /// Returns an empty file to which a shell writes its final folder.
-pub(super) fn new_folder_file(desk: &ToolState) -> Option<PathBuf> {
-    let path = desk.note_path("ended-in").ok()?;
+pub(super) fn new_folder_file(state: &ToolState) -> Option<PathBuf> {
+    let path = state.note_path("ended-in").ok()?;
     // The file may be left from a command that was interrupted.
     fs::remove_file(&path).unwrap_or_default();
     Some(path)
@@ -65,7 +65,7 @@ pub(super) fn new_folder_file(desk: &ToolState) -> Option<PathBuf> {
 
 /// Reads the folder in which a command ended, and records it.
 pub(super) fn record_final_folder(
-    desk: &ToolState,
+    state: &ToolState,
     zones: &PathZones,
     model_call: ModelCallId,
     said: Option<&Path>,
@@ -84,7 +84,8 @@ pub(super) fn record_final_folder(
         FolderMove::LeftWorkspace(_) => zones.root().to_owned(),
     };
     // Without the note the next command begins where this one did.
-    desk.write_note(FOLDER_NOTE, &FolderChange { model_call, to, from: from.to_owned() })
+    state
+        .write_note(FOLDER_NOTE, &FolderChange { model_call, to, from: from.to_owned() })
         .unwrap_or_default();
     went
 }

@@ -12,7 +12,7 @@ use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use crate::limits::DEFAULT_TIMEOUT_MS;
-use crate::tool_definition::tool_input::{self, invalid_input_error, problem_facts};
+use crate::tool_definition::tool_input::{self, problem_facts};
 use crate::tool_definition::tool_spec::tool_spec;
 
 /// A tool made from a function that takes `I`. Its schema is that of `I`; derive `Deserialize` with
@@ -90,13 +90,6 @@ where
     }
 }
 
-fn read_input<I: DeserializeOwned>(input: &RawJson) -> Result<I, ToolError> {
-    if !input.is_object() {
-        return Err(ToolError::not_an_object());
-    }
-    input.read().map_err(|error| invalid_input_error(&format!("invalid input: {error}")))
-}
-
 impl<I, F, R> Tool for FunctionTool<I, F>
 where
     I: DeserializeOwned + JsonSchema + Send + 'static,
@@ -108,12 +101,12 @@ where
     }
 
     fn assess(&self, input: &RawJson) -> CallFacts {
-        read_input::<I>(input).map_or_else(problem_facts, |_| self.call_facts(input))
+        tool_input::parse_object::<I>(input).map_or_else(problem_facts, |_| self.call_facts(input))
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
-            let result = match read_input(&input) {
+            let result = match tool_input::parse_object(&input) {
                 Ok(read) => (self.run)(context, read).await,
                 Err(problem) => Err(problem),
             };

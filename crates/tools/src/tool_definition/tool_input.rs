@@ -1,4 +1,6 @@
 //! Reads tool input strictly, the same way before the permission decision and when the call runs.
+//! The input is parsed both times, and paths in it are resolved both times: what was authorised is
+//! compared with what runs.
 
 use std::sync::Arc;
 
@@ -21,15 +23,19 @@ pub(crate) trait ToolInput: DeserializeOwned {
 
 /// Reads `input` as `T`.
 pub(crate) fn read_input<T: ToolInput>(input: &RawJson) -> Result<T, ToolError> {
-    if !input.is_object() {
-        return Err(ToolError::not_an_object());
-    }
-    let read: Result<T, _> = input.read();
-    let read = read.map_err(|error| invalid_input_error(&format!("invalid input: {error}")))?;
+    let read: T = parse_object(input)?;
     match read.validation_error() {
         Some(problem) => Err(invalid_input_error(&problem)),
         None => Ok(read),
     }
+}
+
+/// Parses `input`, which must be an object, as `T`, without further validation.
+pub(crate) fn parse_object<T: DeserializeOwned>(input: &RawJson) -> Result<T, ToolError> {
+    if !input.is_object() {
+        return Err(ToolError::not_an_object());
+    }
+    input.read().map_err(|error| invalid_input_error(&format!("invalid input: {error}")))
 }
 
 /// Returns what is wrong with a path, before it is resolved.

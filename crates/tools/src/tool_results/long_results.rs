@@ -26,14 +26,14 @@ use crate::tool_definition::tool_wrapper::{ToolWrapper, wrap_all};
 
 /// Wraps the tools so that a long result of any of them can be paged through with `ReadTool`.
 #[must_use]
-pub fn with_long_results(tools: &ToolRegistry, workplace: &ToolContext) -> ToolRegistry {
-    wrap_all(tools, &LongResultKeeper { workplace: workplace.clone() })
+pub fn with_long_results(tools: &ToolRegistry, tool_context: &ToolContext) -> ToolRegistry {
+    wrap_all(tools, &LongResultKeeper { tool_context: tool_context.clone() })
 }
 
 /// Keeps long results in files.
 #[derive(Clone)]
 struct LongResultKeeper {
-    workplace: ToolContext,
+    tool_context: ToolContext,
 }
 
 /// The call that a result comes from.
@@ -96,7 +96,8 @@ impl LongResultKeeper {
         if text.len() <= OUTPUT_FILE_THRESHOLD_BYTES {
             return None;
         }
-        let folder = self.workplace.tool_state(&from.context.lane).create_outputs_folder().ok()?;
+        let folder =
+            self.tool_context.tool_state(&from.context.lane).create_outputs_folder().ok()?;
         let is_named = text.contains(&*folder.to_string_lossy());
         let path = (!is_named).then(|| write_result_file(&folder, from, &text))?.ok()?;
         let (bytes, path) = (text.len(), path.display());

@@ -31,7 +31,7 @@ struct WriteIntent {
 /// Writes `bytes` and records the file as read: the model that wrote a file knows its contents.
 pub(crate) fn write_with_intent(
     context: &CallContext,
-    desk: &ToolState,
+    state: &ToolState,
     place: &ResolvedPath,
     before: Option<&FileSnapshot>,
     bytes: &[u8],
@@ -44,35 +44,35 @@ pub(crate) fn write_with_intent(
         after: after.clone(),
     };
     // Without the intent a human is asked after a crash in the middle, who can tell as well.
-    desk.write_note(&intent_note(context.call), &intent).unwrap_or_default();
+    state.write_note(&intent_note(context.call), &intent).unwrap_or_default();
     atomic_write::replace_atomically(place, before, bytes)?;
-    desk.record_read(&place.real_path(), &after).unwrap_or_default();
+    state.record_read(&place.real_path(), &after).unwrap_or_default();
     Ok(())
 }
 
 /// Returns the facts of a call that changes the file at `path`.
-pub(crate) fn write_call_facts(workplace: &ToolContext, path: &str) -> CallFacts {
-    let changes = tool_input::write_facts(workplace.resource_keys(path), path);
+pub(crate) fn write_call_facts(tool_context: &ToolContext, path: &str) -> CallFacts {
+    let changes = tool_input::write_facts(tool_context.resource_keys(path), path);
     CallFacts {
         probe: ProbeSupport::Supported,
-        ..changes.with_subject(workplace.write_subject(path))
+        ..changes.with_subject(tool_context.write_subject(path))
     }
 }
 
 /// Probes whether an interrupted change of the file at `path` was made.
 pub(crate) fn probe_change(
-    workplace: &ToolContext,
+    tool_context: &ToolContext,
     context: &CallContext,
     path: &str,
 ) -> ProbeResult {
-    match write_target::resolve_writable(workplace.zones(), path) {
-        Ok(place) => probe_intent(context, &workplace.tool_state(&context.lane), &place),
+    match write_target::resolve_writable(tool_context.zones(), path) {
+        Ok(place) => probe_intent(context, &tool_context.tool_state(&context.lane), &place),
         Err(_) => ProbeResult::Unknown {},
     }
 }
 
-fn probe_intent(context: &CallContext, desk: &ToolState, place: &ResolvedPath) -> ProbeResult {
-    let intent = desk.read_note::<WriteIntent>(&intent_note(context.call));
+fn probe_intent(context: &CallContext, state: &ToolState, place: &ResolvedPath) -> ProbeResult {
+    let intent = state.read_note::<WriteIntent>(&intent_note(context.call));
     let Some(intent) = intent.filter(|intent| intent.key == *context.idempotency_key) else {
         return ProbeResult::Unknown {};
     };
@@ -81,7 +81,7 @@ fn probe_intent(context: &CallContext, desk: &ToolState, place: &ResolvedPath) -
     match now {
         _ if intent.path != place.real_path() => ProbeResult::Unknown {},
         Some(now) if now == intent.after => {
-            desk.record_read(&place.real_path(), &now).unwrap_or_default();
+            state.record_read(&place.real_path(), &now).unwrap_or_default();
             ProbeResult::Happened {
                 text: format!("{} was written", place.display_path.display()).into(),
             }

@@ -53,11 +53,11 @@ pub(crate) fn read_snapshot(place: &ResolvedPath) -> Result<Option<FileSnapshot>
 
 /// Checks that the file was read and has not changed since: only then it may be overwritten.
 pub(crate) fn check_was_read(
-    desk: &ToolState,
+    state: &ToolState,
     place: &ResolvedPath,
     before: &FileSnapshot,
 ) -> Result<(), ToolError> {
-    match desk.last_read_hash(&place.real_path()) {
+    match state.last_read_hash(&place.real_path()) {
         Some(hash) if hash == before.hash => Ok(()),
         Some(_) => Err(file_changed_error(&place.display_path)),
         None => Err(not_read_error(&place.display_path)),
