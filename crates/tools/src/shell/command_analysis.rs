@@ -83,7 +83,7 @@ fn record_protected_names(command: &str, found: &mut CommandAnalysis<'_>) {
     effects::embedded_paths::record_protected_reach(&format!(" {command} "), found);
     let words: Vec<_> = found.command_words().collect();
     words.iter().for_each(|word| {
-        effects::embedded_paths::record_protected_reach(&format!(" {word} "), found)
+        effects::embedded_paths::record_protected_reach(&format!(" {word} "), found);
     });
 }
 
