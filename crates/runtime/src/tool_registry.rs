@@ -15,7 +15,8 @@ use crate::ports::Tool;
 /// The tools of an agent, by name.
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
-    tools: BTreeMap<Arc<str>, RegisteredTool>,
+    /// Shared, because every driver and every effect has a registry.
+    tools: Arc<BTreeMap<Arc<str>, RegisteredTool>>,
 }
 
 /// A tool, and its input schema once it was called.
@@ -47,13 +48,14 @@ impl ToolRegistry {
 
     fn insert(&mut self, tool: impl Tool, is_reserve: bool) {
         let (name, tool) = (tool.spec().name, Arc::new(tool) as Arc<dyn Tool>);
-        self.tools.insert(name, RegisteredTool { tool, schema: Arc::default(), is_reserve });
+        let registered = RegisteredTool { tool, schema: Arc::default(), is_reserve };
+        Arc::make_mut(&mut self.tools).insert(name, registered);
     }
 
     /// Adds the tools of `others`; replaces tools of the same name.
     #[must_use]
     pub fn merge(mut self, others: Self) -> Self {
-        self.tools.extend(others.tools);
+        Arc::make_mut(&mut self.tools).extend(Arc::unwrap_or_clone(others.tools));
         self
     }
 
@@ -61,7 +63,9 @@ impl ToolRegistry {
     #[must_use]
     pub fn filter(&self, wanted: impl Fn(&str) -> bool) -> Self {
         let tools = self.tools.iter().filter(|(name, _)| wanted(name));
-        Self { tools: tools.map(|(name, tool)| (name.clone(), tool.clone())).collect() }
+        let tools: BTreeMap<_, _> =
+            tools.map(|(name, tool)| (name.clone(), tool.clone())).collect();
+        Self { tools: Arc::new(tools) }
     }
 
     /// Returns the tool of this name.
