@@ -7,6 +7,7 @@ pub mod limits;
 #[cfg(test)]
 mod limits_tests;
 pub mod run_settings;
+pub(crate) mod run_settings_json;
 pub mod settings_validation;
 #[cfg(test)]
 mod settings_validation_tests;

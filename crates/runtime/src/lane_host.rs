@@ -19,6 +19,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use windlass_core::log::ids::{Epoch, LaneId};
+use windlass_core::settings::run_settings::RunSettings;
 
 use crate::adapter_guard::{catch_panic, with_timeout};
 use crate::agent::Agent;
@@ -35,6 +36,8 @@ use crate::worker_identity;
 /// A process that drives conversations.
 pub struct LaneHost {
     agents: AgentRegistry,
+    /// What the default agent's settings contribute to a run; shared by all prompts.
+    default_run_settings: OnceLock<Arc<RunSettings>>,
     lease: WorkerLease,
     slots: Mutex<HashMap<LaneId, LaneSlot>>,
     /// Lanes that rest here because they wait for their child runs.
@@ -113,6 +116,7 @@ impl LaneHost {
         let tool_semaphore = FairSemaphore::new(agents.tools_at_once());
         let host = Arc::new(Self {
             agents,
+            default_run_settings: OnceLock::new(),
             lease,
             slots: Mutex::default(),
             waiting_for_children: Mutex::default(),
@@ -172,6 +176,12 @@ impl LaneHost {
     /// The agents of this process.
     pub(crate) fn agents(&self) -> &AgentRegistry {
         &self.agents
+    }
+
+    /// The run settings that this program gives its own prompts.
+    pub(crate) fn default_run_settings(&self) -> Arc<RunSettings> {
+        let settings = || Arc::new(RunSettings::from_settings(&self.agent().settings));
+        Arc::clone(self.default_run_settings.get_or_init(settings))
     }
 
     pub(crate) fn store(&self) -> &dyn Store {

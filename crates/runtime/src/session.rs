@@ -104,13 +104,9 @@ impl Session {
                 format!("the run id `{run}` is not a UUID; create a new one for every prompt");
             return Err(StoreError::Invalid { message }.into());
         }
-        let head = self.enqueue_prompt(&run, blocks, Some(self.default_run_settings())).await?;
+        let head =
+            self.enqueue_prompt(&run, blocks, Some(self.host.default_run_settings())).await?;
         self.open_stream(Some(run), head).await
-    }
-
-    /// Returns the run settings that this program gives its own prompts.
-    fn default_run_settings(&self) -> Arc<RunSettings> {
-        Arc::new(RunSettings::from_settings(&self.host.agent().settings))
     }
 
     /// Enqueues a text prompt without driving the lane, for the next worker, and returns the id of

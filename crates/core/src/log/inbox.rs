@@ -31,7 +31,11 @@ pub enum InboxCommand {
         /// The content of the prompt.
         blocks: Vec<ContentBlock>,
         /// Settings of this run; without them it has those of the conversation's owner.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            with = "crate::settings::run_settings_json"
+        )]
         settings: Option<Arc<RunSettings>>,
     },
     /// Send a steering message to the active run after its current round; without an active run it
