@@ -15,6 +15,7 @@ pub mod request;
 pub mod request_check;
 #[cfg(test)]
 mod request_check_tests;
+pub mod response_envelope;
 pub mod transcript;
 #[cfg(test)]
 mod transcript_tests;

@@ -35,7 +35,8 @@ fn round(epoch: u64, head: u64, run: &str, at: u64) -> AppendRequest {
         name,
         fields: RawJson::string("e"),
     };
-    let raw = RawRow { run, seq, at, body: RawJson::string("r") };
+    let raw =
+        RawRow { run, seq, at, body: RawJson::string("r"), response: Some("as received\n".into()) };
     let rows = vec![trace, Row::Event(event), Row::Raw(raw), ended];
     AppendRequest { rows, ..append(&lane("a"), epoch, head, entries("a", head + 1, head + 1)) }
 }
@@ -68,6 +69,7 @@ pub async fn only_what_is_old(store: TestStore) -> CaseResult {
         seq: 3,
         at: UnixMillis(30_000),
         body: RawJson::string("r"),
+        response: Some("as received\n".into()),
     };
     assert_eq!(left, [third]);
     let rest = DeletedRows { raw: 0, trace: 1, events: 1 };

@@ -34,8 +34,7 @@ struct RawResponseJson<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct StoredResponse {
-    response: Option<String>,
+struct StoredFields {
     omitted_bytes: u64,
 }
 
@@ -86,22 +85,32 @@ impl ModelAttempt {
 
     /// Serializes the attempt with its response as JSON.
     pub(crate) fn to_json(&self, row: &RawRow) -> serde_json::Result<String> {
-        let answer: &RawValue = serde_json::from_str(row.body.text())?;
+        let answer = answer_json(row)?;
         serde_json::to_string(&RawResponseJson {
             run: self.run.as_ref().map(RunId::as_str),
             iter: self.iter,
             attempt: self.attempt,
             at_ms: row.at.0,
             failed: self.failed.as_deref(),
-            answer,
+            answer: &answer,
         })
     }
 }
 
+/// Everything that was kept of a response, as one JSON value.
+fn answer_json(row: &RawRow) -> serde_json::Result<Box<RawValue>> {
+    let Some(response) = &row.response else { return serde_json::from_str(row.body.text()) };
+    // A damaged body is a text, and no object.
+    let fields = serde_json::from_str::<BTreeMap<&str, Box<RawValue>>>(row.body.text());
+    let mut fields = fields.unwrap_or_default();
+    fields.insert("response", serde_json::value::to_raw_value(response)?);
+    serde_json::value::to_raw_value(&fields)
+}
+
 /// The response as people read it: the body as received, or whatever else was kept.
 pub(crate) fn response_text(row: &RawRow) -> String {
-    let answer: StoredResponse = serde_json::from_str(row.body.text()).unwrap_or_default();
-    let Some(response) = answer.response else { return sanitize_text(row.body.text()) };
+    let Some(response) = &row.response else { return sanitize_text(row.body.text()) };
+    let answer: StoredFields = serde_json::from_str(row.body.text()).unwrap_or_default();
     let more = match answer.omitted_bytes {
         0 => String::new(),
         bytes => format!("\n[{bytes} more bytes were not stored]"),

@@ -10,7 +10,7 @@ use crate::decide::decide;
 use crate::log::ids::{Seq, UnixMillis};
 use crate::log::input::Input;
 use crate::log::record::{Durability, Record};
-use crate::message::raw_json::RawJson;
+use crate::message::response_envelope::ResponseEnvelope;
 use crate::run::conversation::Conversation;
 
 /// One entry of a lane's log.
@@ -87,7 +87,7 @@ impl Entry {
 
     /// Returns the raw answer of a provider: to a reply, or to an attempt that failed.
     #[must_use]
-    pub fn envelope(&self) -> Option<&RawJson> {
+    pub fn envelope(&self) -> Option<&ResponseEnvelope> {
         if let Input::ModelReplied { reply, .. } = &self.input {
             return reply.envelope.as_ref();
         }

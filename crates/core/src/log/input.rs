@@ -13,6 +13,7 @@ use crate::log::inbox::InboxMessage;
 use crate::message::content_block::ToolUse;
 use crate::message::raw_json::RawJson;
 use crate::message::reply::{ModelReply, TokenUsage};
+use crate::message::response_envelope::ResponseEnvelope;
 use crate::permission::HookPreference;
 use crate::run::prompt_change::PromptFingerprint;
 use crate::run::review::{ReviewId, ReviewResult};
@@ -170,7 +171,7 @@ pub struct ModelFailure {
     pub retry_after_ms: Option<u64>,
     /// The part of the answer that was received, unchanged; kept beside the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub raw: Option<RawJson>,
+    pub raw: Option<ResponseEnvelope>,
 }
 
 /// Class of a failed model call (retry classification).

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::message::content_block::{ContentBlock, ToolUse};
 use crate::message::raw_json::RawJson;
+use crate::message::response_envelope::ResponseEnvelope;
 
 /// A finished reply of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub struct ModelReply {
     pub usage: TokenUsage,
     /// Everything else the provider reported (ids, model, stop details), for debugging.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub envelope: Option<RawJson>,
+    pub envelope: Option<ResponseEnvelope>,
 }
 
 /// The part of an envelope that our adapters write.
@@ -58,8 +59,8 @@ impl ModelReply {
     /// Returns what the model's adapter had to do differently than requested, by name.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
-        let told =
-            self.envelope.as_ref().and_then(|envelope| envelope.read::<EnvelopeNotices>().ok());
+        let fields = self.envelope.as_ref().map(|envelope| &envelope.fields);
+        let told = fields.and_then(|fields| fields.read::<EnvelopeNotices>().ok());
         told.map(|told| told.notices).unwrap_or_default()
     }
 
@@ -68,7 +69,7 @@ impl ModelReply {
     pub fn without_envelope(&self) -> Self {
         let notices = self.notices();
         let envelope = (!notices.is_empty()).then(|| RawJson::encode(&EnvelopeNotices { notices }));
-        Self { envelope, ..self.clone() }
+        Self { envelope: envelope.map(ResponseEnvelope::from), ..self.clone() }
     }
 
     /// Returns the text of all text blocks, joined.

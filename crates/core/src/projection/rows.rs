@@ -74,7 +74,7 @@ impl Row {
             }
             Self::Raw(row) => {
                 let body = redact::json_without_secrets(&row.body);
-                Self::Raw(RawRow { body, ..row })
+                Self::Raw(RawRow { body, response: row.response.map(clean), ..row })
             }
             row @ Self::Checkpoint(_) => row,
         }
@@ -90,8 +90,10 @@ pub struct RawRow {
     pub seq: Seq,
     /// When the reply arrived.
     pub at: UnixMillis,
-    /// The report of the provider.
+    /// Fields of the report, as a JSON object.
     pub body: RawJson,
+    /// The response body as it arrived.
+    pub response: Option<Arc<str>>,
 }
 
 /// The state of a run.

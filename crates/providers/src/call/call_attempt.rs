@@ -2,6 +2,7 @@
 //! response.
 
 use bytes::Bytes;
+use windlass_core::message::raw_json::RawJson;
 use windlass_runtime::ports::ReplyObserver;
 
 use crate::call::call_notice::CallNotice;
@@ -118,7 +119,7 @@ impl CallAttempt<'_> {
             self.read_whole_reply(answer, asked, reading, stream).await.map_err(not_begun)?
         };
         if let Some(id) = request_id {
-            closed.envelope.keep_text("request_id", id);
+            closed.envelope.insert_json("request_id", RawJson::string(&id));
         }
         Ok(closed)
     }

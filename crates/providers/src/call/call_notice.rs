@@ -1,10 +1,13 @@
 //! Notices: what an adapter changed about a request because the model or the provider does not
 //! support it, recorded in the reply's envelope.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::ModelReply;
+use windlass_core::message::response_envelope::ResponseEnvelope;
 
 /// A notice about a call that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,32 +84,21 @@ pub fn notices_in(reply: &ModelReply) -> Vec<CallNotice> {
 /// The envelope of a reply: what the provider sent besides its blocks, and the notices.
 #[derive(Debug, Default)]
 pub(crate) struct ReplyEnvelope {
-    parts: Vec<(&'static str, Part)>,
+    fields: Vec<(&'static str, RawJson)>,
     notices: Vec<CallNotice>,
-}
-
-/// One field of an envelope.
-#[derive(Debug)]
-enum Part {
-    Json(RawJson),
-    /// A text that is not encoded as JSON yet.
-    Text(String),
+    body: Option<Arc<str>>,
 }
 
 impl ReplyEnvelope {
     /// Keeps a field as it is.
     pub(crate) fn insert_json(&mut self, name: &'static str, json: RawJson) {
-        self.put(name, Part::Json(json));
+        self.fields.retain(|(kept, _)| *kept != name);
+        self.fields.push((name, json));
     }
 
-    /// Keeps a text, which is encoded as JSON when the envelope is finished.
-    pub(crate) fn keep_text(&mut self, name: &'static str, text: String) {
-        self.put(name, Part::Text(text));
-    }
-
-    fn put(&mut self, name: &'static str, part: Part) {
-        self.parts.retain(|(kept, _)| *kept != name);
-        self.parts.push((name, part));
+    /// Keeps the response body.
+    pub(crate) fn keep_body(&mut self, body: Arc<str>) {
+        self.body = Some(body);
     }
 
     pub(crate) fn add_notice(&mut self, notice: CallNotice) {
@@ -115,23 +107,21 @@ impl ReplyEnvelope {
         }
     }
 
-    /// Returns the envelope as one JSON object; `None` if it is empty.
-    pub(crate) fn finish(self) -> Option<RawJson> {
-        if self.parts.is_empty() && self.notices.is_empty() {
+    /// Returns the finished envelope; `None` if it is empty.
+    pub(crate) fn finish(self) -> Option<ResponseEnvelope> {
+        if self.fields.is_empty() && self.notices.is_empty() && self.body.is_none() {
             return None;
         }
-        Some(RawJson::encode(&self))
+        let fields = RawJson::encode(&self);
+        Some(ResponseEnvelope { fields, body: self.body })
     }
 }
 
 impl Serialize for ReplyEnvelope {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
-        for (name, part) in &self.parts {
-            match part {
-                Part::Json(json) => fields.serialize_entry(name, json)?,
-                Part::Text(text) => fields.serialize_entry(name, text)?,
-            }
+        for (name, json) in &self.fields {
+            fields.serialize_entry(name, json)?;
         }
         if !self.notices.is_empty() {
             let names: Vec<&str> = self.notices.iter().map(|notice| notice.name()).collect();

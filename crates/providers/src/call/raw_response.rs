@@ -2,18 +2,20 @@
 //! log, and for a shorter time.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Serialize;
 use windlass_core::message::raw_json::RawJson;
+use windlass_core::message::response_envelope::ResponseEnvelope;
 
 use crate::call::call_notice::ReplyEnvelope;
 use crate::limits::MAX_RAW_RESPONSE_BYTES;
 use crate::secret::Redactor;
 
-/// The raw response of a failed attempt.
+/// The raw response of a rejected attempt.
 #[derive(Serialize)]
-struct FailedResponse<'a> {
+struct RejectedResponse<'a> {
     response: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted_bytes: Option<usize>,
@@ -43,33 +45,38 @@ impl RawResponse {
     /// Adds the raw response to the envelope; nothing if no bytes arrived.
     pub(crate) fn keep_in(&self, envelope: &mut ReplyEnvelope, redactor: &Redactor) {
         let Some(text) = self.text(redactor) else { return };
-        envelope.keep_text("response", text);
+        envelope.keep_body(text);
         if self.omitted_bytes > 0 {
             envelope.insert_json("omitted_bytes", RawJson::encode(&self.omitted_bytes));
         }
     }
 
-    /// Returns the raw response of a failed attempt as an object of its own; `None` if no bytes
-    /// arrived.
-    pub(crate) fn to_failure_json(&self, redactor: &Redactor) -> Option<RawJson> {
-        let text = self.text(redactor)?;
-        let omitted_bytes = Some(self.omitted_bytes).filter(|bytes| *bytes > 0);
-        Some(RawJson::encode(&FailedResponse { response: &text, omitted_bytes }))
+    /// Returns the envelope of a failed attempt; `None` if no bytes arrived.
+    pub(crate) fn to_failure_envelope(&self, redactor: &Redactor) -> Option<ResponseEnvelope> {
+        let mut envelope = ReplyEnvelope::default();
+        self.keep_in(&mut envelope, redactor);
+        envelope.finish()
     }
 
-    /// The response as text; invalid bytes are replaced. This is done for every reply, so the text
-    /// is copied no more than once.
-    fn text(&self, redactor: &Redactor) -> Option<String> {
-        if self.pieces.is_empty() {
-            return None;
-        }
-        let text = String::from_utf8(self.pieces.concat())
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        // Text that looks like a secret is redacted where rows are stored; known secrets, here.
-        let clean = match redactor.redact_known(&text) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(clean) => Some(clean),
+    /// Returns the raw response of a rejected attempt as a JSON object, which becomes a field of the
+    /// next reply's envelope; `None` if no bytes arrived.
+    pub(crate) fn to_rejection_json(&self, redactor: &Redactor) -> Option<RawJson> {
+        let text = self.text(redactor)?;
+        let omitted_bytes = Some(self.omitted_bytes).filter(|bytes| *bytes > 0);
+        Some(RawJson::encode(&RejectedResponse { response: &text, omitted_bytes }))
+    }
+
+    /// The response as text; invalid bytes are replaced. This is done for every reply, so valid text
+    /// is only copied.
+    fn text(&self, redactor: &Redactor) -> Option<Arc<str>> {
+        let bytes = match self.pieces.as_slice() {
+            [] => return None,
+            [piece] => Cow::Borrowed(&**piece),
+            pieces => Cow::Owned(pieces.concat()),
         };
-        Some(clean.unwrap_or(text))
+        let text = std::str::from_utf8(&bytes)
+            .map_or_else(|_| String::from_utf8_lossy(&bytes), Cow::Borrowed);
+        // Text that looks like a secret is redacted where rows are stored; known secrets, here.
+        Some(Arc::from(redactor.redact_known(&text)))
     }
 }

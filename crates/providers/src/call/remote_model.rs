@@ -200,7 +200,7 @@ impl RemoteModel {
                 }
                 Err(failed) if ways > 0 && self.adjust_after_rejection(&failed, &plan) => {
                     ways -= 1;
-                    refused.extend(failed.raw_response.to_failure_json(&self.redactor));
+                    refused.extend(failed.raw_response.to_rejection_json(&self.redactor));
                 }
                 Err(failed) => return Err(self.to_failure(&failed)),
             }
@@ -277,7 +277,7 @@ impl RemoteModel {
     }
 
     fn to_failure(&self, failed: &FailedAttempt) -> ModelFailure {
-        let raw = failed.raw_response.to_failure_json(&self.redactor);
+        let raw = failed.raw_response.to_failure_envelope(&self.redactor);
         let failure = if failed.has_started {
             failed.fault.to_failure_once_started(&self.redactor)
         } else {

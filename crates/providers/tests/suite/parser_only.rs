@@ -29,6 +29,6 @@ pub(crate) fn comparable_reply(
     if notices_in(&reply).contains(&CallNotice::UsageEstimated) {
         reply.usage = TokenUsage::default();
     }
-    let envelope = reply.envelope.take().and_then(|raw| raw.read().ok());
+    let envelope = reply.envelope.take().and_then(|envelope| envelope.fields.read().ok());
     Ok((reply, envelope))
 }

@@ -7,6 +7,7 @@ use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{InboxMessageId, LaneId, UnixMillis};
 use windlass_core::log::input::Input;
 use windlass_core::log::record::{Durability, Record, entry_durability};
+use windlass_core::message::response_envelope::ResponseEnvelope;
 use windlass_core::projection::{ProjectedEntry, RawRow, Row, fold_and_project};
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::wanted::wanted;
@@ -141,8 +142,9 @@ impl Driver {
             let run = draft.conversation.run.as_ref().or(self.conversation.run.as_ref());
             let run = run.map(|run| &run.id);
             let raw = |entry: &Arc<Entry>| {
-                let (body, run) = (entry.envelope()?.clone(), run.cloned());
-                Some(Row::Raw(RawRow { run, seq: entry.seq, at: entry.at, body }))
+                let ResponseEnvelope { fields: body, body: response } = entry.envelope()?.clone();
+                let (seq, at) = (entry.seq, entry.at);
+                Some(Row::Raw(RawRow { run: run.cloned(), seq, at, body, response }))
             };
             rows.extend(draft.entries.iter().filter_map(raw));
         }

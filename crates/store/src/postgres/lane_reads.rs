@@ -93,7 +93,7 @@ fn parse_trace_end(row: &Row) -> Result<RunTraceEnd, Error> {
 }
 
 static READ_RAW_RESPONSES: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "SELECT run_id, seq, at, body FROM raw_response
+    let text = "SELECT run_id, seq, at, body, response FROM raw_response
          WHERE lane_no = (SELECT no FROM lane WHERE id = $1) AND seq > $2 ORDER BY seq LIMIT $3";
     TypedSql::new(text, &[Type::TEXT, Type::INT8, Type::INT8])
 });
@@ -120,6 +120,7 @@ fn parse_raw_response(row: &Row) -> Result<RawRow, Error> {
         at: UnixMillis(row.try_get::<_, i64>(2)?.cast_unsigned()),
         // A damaged body is returned as text.
         body: RawJson::parse(body.as_str()).unwrap_or_else(|_| RawJson::string(&body)),
+        response: row.try_get::<_, Option<String>>(4)?.map(Arc::from),
     })
 }
 

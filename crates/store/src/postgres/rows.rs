@@ -124,6 +124,7 @@ columns!(
         run_id: Option<Cow<'r, str>>,
         at: i64,
         body: Cow<'r, str>,
+        response: Option<Cow<'r, str>>,
     }
 );
 
@@ -297,6 +298,7 @@ impl<'r> RowColumns<'r> {
         raws.run_id.push(row.run.as_ref().map(|run| replace_nul(run.as_str())));
         raws.at.push(millis_column(row.at));
         raws.body.push(replace_nul(row.body.text()));
+        raws.response.push(row.response.as_deref().map(replace_nul));
     }
 }
 

@@ -242,7 +242,7 @@ pub(super) fn read_raw_responses(
     let after = column_values::saturating_column(after);
     let mut statement = prepare_cached(
         connection,
-        "SELECT run_id, seq, at, body FROM raw_response
+        "SELECT run_id, seq, at, body, response FROM raw_response
          WHERE lane_no = (SELECT no FROM lane WHERE id = ?1) AND seq > ?2 ORDER BY no LIMIT ?3",
     )?;
     let found = statement.query_map(params![lane.as_str(), after, limit], |row| {
@@ -253,6 +253,7 @@ pub(super) fn read_raw_responses(
             at: UnixMillis(row.get::<_, i64>(2)?.cast_unsigned()),
             // A damaged body is returned as text.
             body: RawJson::parse(body.as_str()).unwrap_or_else(|_| RawJson::string(&body)),
+            response: row.get(4)?,
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)

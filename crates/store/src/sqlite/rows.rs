@@ -295,7 +295,8 @@ fn write_raw_response(
 ) -> Result<(), WorkError> {
     prepare_cached(
         connection,
-        "INSERT INTO raw_response (lane_no, seq, run_id, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO raw_response (lane_no, seq, run_id, at, body, response)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?
     .execute(params![
         lane_no,
@@ -303,6 +304,7 @@ fn write_raw_response(
         row.run.as_ref().map(RunId::as_str),
         row.at.0.cast_signed(),
         row.body.text(),
+        row.response.as_deref(),
     ])?;
     Ok(())
 }

@@ -12,6 +12,7 @@ use windlass::core::message::content_block::ContentBlock;
 use windlass::core::message::raw_json::RawJson;
 use windlass::core::message::reply::{ModelReply, StopReason, TokenUsage};
 use windlass::core::message::request::ModelRequest;
+use windlass::core::message::response_envelope::ResponseEnvelope;
 use windlass::core::message::transcript::SegmentKind;
 use windlass::core::projection::{EventRow, RawRow, Row};
 use windlass::core::settings::conversation_settings::ToolSpec;
@@ -67,7 +68,10 @@ impl Model for TalkativeModel {
             stop_reason: StopReason::from(stop),
             stop_sequence: None,
             usage: TokenUsage::default(),
-            envelope: Some(RawJson::encode(&envelope)),
+            envelope: Some(ResponseEnvelope {
+                fields: RawJson::encode(&envelope),
+                body: Some(leaking_text().into()),
+            }),
         })))
     }
 }
@@ -148,7 +152,7 @@ async fn raw_responses_lie_beside_the_log_unless_a_tenant_wants_none() {
 async fn append_old_rows(store: &MemoryStore, head: u64, at: UnixMillis) {
     let lane = LaneId::from("conversation:old");
     let (run, seq) = (Some(RunId::from("r")), head + 1);
-    let raw = RawRow { run: run.clone(), seq, at, body: RawJson::string("r") };
+    let raw = RawRow { run: run.clone(), seq, at, body: RawJson::string("r"), response: None };
     let event = EventRow {
         run,
         agent: Arc::from(""),

@@ -187,14 +187,16 @@ CREATE TABLE event (
 ) STRICT;
 
 -- What providers said besides their replies, beside the log and not for as long. In the order in which
--- it came, so that the oldest lie together and are forgotten together.
+-- it came, so that the oldest lie together and are forgotten together. `body` is a JSON object,
+-- `response` the text that the provider sent.
 CREATE TABLE raw_response (
-    no      INTEGER PRIMARY KEY,
-    lane_no INTEGER NOT NULL,
-    seq     INTEGER NOT NULL,
-    run_id  TEXT,
-    at      INTEGER NOT NULL,
-    body    TEXT NOT NULL
+    no       INTEGER PRIMARY KEY,
+    lane_no  INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    run_id   TEXT,
+    at       INTEGER NOT NULL,
+    body     TEXT NOT NULL,
+    response TEXT
 ) STRICT;
 
 -- What all conversations of a profile have spent and reserved in a period. Changed in the
