@@ -33,7 +33,7 @@ impl StoreState {
             let is_owner = lane.owner.as_ref() == Some(&append.owner);
             is_owner && lane.epoch == append.epoch && lane.head == append.head
         };
-        match self.lanes.get(&append.lane).is_some_and(open) {
+        match self.find_lane(&append.lane).is_some_and(open) {
             true => Ok(()),
             false => Err(StoreError::Fenced { lane: append.lane.clone() }),
         }

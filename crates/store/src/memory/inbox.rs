@@ -4,7 +4,7 @@ use windlass_core::log::ids::{InboxMessageId, LaneId};
 use windlass_core::log::inbox::InboxMessage;
 use windlass_runtime::ports::{Affinity, OutboxMessage, StoreError};
 
-use super::store_state::{LaneState, StoreState};
+use super::store_state::StoreState;
 
 impl StoreState {
     /// Adds a message. A new lane gets the affinity of its sender.
@@ -14,8 +14,7 @@ impl StoreState {
         message: &OutboxMessage,
         affinity: &Affinity,
     ) -> InboxMessageId {
-        let new = || LaneState { affinity: affinity.clone(), ..LaneState::default() };
-        let lane = self.lanes.entry(lane.clone()).or_insert_with(new);
+        let lane = self.lane_or_new(lane, affinity);
         if let Some(first) = lane.message_keys.get(&message.idempotency_key) {
             return *first;
         }

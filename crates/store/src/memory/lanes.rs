@@ -62,7 +62,7 @@ impl StoreState {
             && lane.epoch == epoch
             && lane.owner.as_ref() == Some(worker)
         {
-            lane.owner = None;
+            Arc::make_mut(lane).owner = None;
         }
     }
 
@@ -90,7 +90,7 @@ impl StoreState {
             Some(_) => Err(rejection::fork_exists(child)),
             None => {
                 let lane = LaneState { affinity, parent: origin, head: at, ..LaneState::default() };
-                self.lanes.insert(child.clone(), lane);
+                self.lanes.insert(child.clone(), Arc::new(lane));
                 Ok(())
             }
         }
@@ -121,10 +121,12 @@ impl StoreState {
             && let Some(place) = self.run_positions.get(run).copied()
             && let Some(info) = self.runs.get_mut(place)
         {
+            let info = Arc::make_mut(info);
             info.state = RunState::TimedOut;
             info.resume_available = resume_available;
         }
         if let Some(lane) = self.lanes.get_mut(&id) {
+            let lane = Arc::make_mut(lane);
             lane.owner = None;
             lane.epoch = lane.epoch.saturating_add(1);
             // A run that cannot be resumed automatically waits for a human, whatever the policy is.
@@ -138,7 +140,7 @@ impl StoreState {
     /// Returns the run that was running on a lane, and whether it can be resumed from its last
     /// checkpoint.
     fn interrupted_run(&self, id: &LaneId) -> (Option<RunId>, bool) {
-        let Some(lane) = self.lanes.get(id) else { return (None, false) };
+        let Some(lane) = self.find_lane(id) else { return (None, false) };
         let place = lane.occupied_by.as_ref().and_then(|run| self.run_positions.get(run));
         let info = place.and_then(|place| self.runs.get(*place));
         let Some(info) = info.filter(|info| info.state == RunState::Running) else {
@@ -189,8 +191,7 @@ impl StoreState {
     }
 
     pub(super) fn register_lane(&mut self, lane: &LaneId, affinity: &Affinity) {
-        let new = || LaneState { affinity: affinity.clone(), ..LaneState::default() };
-        let lane = self.lanes.entry(lane.clone()).or_insert_with(new);
+        let lane = self.lane_or_new(lane, affinity);
         if lane.affinity.workspace.is_empty() && !affinity.workspace.is_empty() {
             lane.affinity.workspace = affinity.workspace.clone();
             lane.affinity.folder = affinity.folder.clone();
@@ -202,7 +203,7 @@ impl StoreState {
         let Some(lane) = self.lanes.get_mut(lane).filter(|lane| lane.active_run.is_some()) else {
             return false;
         };
-        lane.wake_at = Some(UnixMillis(0));
+        Arc::make_mut(lane).wake_at = Some(UnixMillis(0));
         true
     }
 

@@ -32,11 +32,12 @@ impl StoreState {
         let next = self.runs.len();
         let place = *self.run_positions.entry(row.run.clone()).or_insert(next);
         match self.runs.get_mut(place) {
-            None => self.runs.push_back(run_info(lane, row)),
+            None => self.runs.push_back(Arc::new(run_info(lane, row))),
             Some(run) if run.lane == *lane => {
                 let description = row.description.clone().with_defaults_from(&run.description);
                 let cancel_requested = row.cancel_requested || run.cancel_requested;
-                *run = RunInfo { description, cancel_requested, ..run_info(lane, row) };
+                let info = RunInfo { description, cancel_requested, ..run_info(lane, row) };
+                *run = Arc::new(info);
             }
             Some(_) => return Err(rejection::foreign_run(lane, &row.run)),
         }
@@ -57,12 +58,13 @@ impl StoreState {
     }
 
     pub(super) fn rows(&self, lane: &LaneId) -> Vec<Row> {
-        self.lanes.get(lane).into_iter().flat_map(LaneState::rows).cloned().collect()
+        self.find_lane(lane).into_iter().flat_map(LaneState::rows).cloned().collect()
     }
 
     pub(super) fn runs(&self, lane: Option<&LaneId>, limit: usize) -> Vec<RunInfo> {
+        let runs = self.runs.iter().rev().map(Arc::as_ref);
         let wanted = |run: &&RunInfo| lane.is_none_or(|lane| run.lane == *lane);
-        let runs = self.runs.iter().rev().filter(wanted).take(limit).cloned().collect();
+        let runs = runs.filter(wanted).take(limit).cloned().collect();
         pending_runs::merge_pending(runs, self.run_messages(lane), limit)
     }
 
@@ -83,12 +85,12 @@ impl StoreState {
 
     pub(super) fn trace_ends(&self, since: UnixMillis, limit: usize) -> Vec<RunTraceEnd> {
         let over = |run: &&RunInfo| run.cause.is_some() && run.at >= since;
-        let ended = self.runs.iter().rev().filter(over);
+        let ended = self.runs.iter().rev().map(Arc::as_ref).filter(over);
         ended.filter_map(|run| self.trace_end(run)).take(limit).collect()
     }
 
     pub(super) fn raw_responses(&self, lane: &LaneId, after: Seq, limit: usize) -> Vec<RawRow> {
-        let rows = self.lanes.get(lane).into_iter().flat_map(LaneState::rows);
+        let rows = self.find_lane(lane).into_iter().flat_map(LaneState::rows);
         let raw = rows.filter_map(|row| match row {
             Row::Raw(row) if row.seq > after => Some(row),
             _ => None,

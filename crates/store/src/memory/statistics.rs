@@ -28,7 +28,7 @@ impl StoreState {
     /// Returns the statistics of tools since a time; the last row of each call counts.
     pub(super) fn tool_stats(&self, since: UnixMillis) -> Vec<ToolStats> {
         let mut calls: BTreeMap<(&str, &str), ToolResultRow> = BTreeMap::new();
-        for row in self.lanes.values().flat_map(LaneState::rows) {
+        for row in self.lanes.values().flat_map(|lane| lane.rows()) {
             if let Row::ToolResult(row) = row {
                 let known = calls.entry((row.run.as_str(), &row.call)).or_insert(row.clone());
                 let attempts = known.attempts.max(row.attempts);
@@ -52,7 +52,7 @@ impl StoreState {
 
     pub(super) fn event_counts(&self, since: UnixMillis) -> Vec<EventCount> {
         let mut counts = BTreeMap::new();
-        for row in self.lanes.values().flat_map(LaneState::rows) {
+        for row in self.lanes.values().flat_map(|lane| lane.rows()) {
             if let Row::Event(row) = row
                 && row.at >= since
             {
@@ -96,7 +96,7 @@ impl StoreState {
         let lanes: Vec<_> = self.lanes.keys().cloned().collect();
         for lane in lanes {
             if let Some(lane) = self.lanes.get_mut(&lane) {
-                forget_lane_rows(lane, forget, &mut forgotten);
+                forget_lane_rows(Arc::make_mut(lane), forget, &mut forgotten);
             }
         }
         let old = |known: &NumberedWorkerEvent| known.event.at < forget.trace_before;

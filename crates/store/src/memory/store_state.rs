@@ -13,15 +13,17 @@ use windlass_runtime::ports::{
     StoreError, WorkerId,
 };
 
+/// Every commit changes a copy of the state. A node of a persistent structure holds up to 64 values
+/// and is copied as a whole, so large values are behind a pointer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StoreState {
-    pub(super) lanes: OrdMap<LaneId, LaneState>,
+    pub(super) lanes: OrdMap<LaneId, Arc<LaneState>>,
     /// Heartbeats of each worker.
     pub(super) heartbeats: OrdMap<WorkerId, u64>,
     /// Workspaces served by the workers that announced themselves.
     pub(super) served_workspaces: OrdMap<WorkerId, Arc<[ServedWorkspace]>>,
     /// All runs, in the order they first appeared.
-    pub(super) runs: Vector<RunInfo>,
+    pub(super) runs: Vector<Arc<RunInfo>>,
     /// The index of each run in `runs`.
     pub(super) run_positions: OrdMap<RunId, usize>,
     /// What accounts have spent and reserved.
@@ -69,11 +71,21 @@ impl LaneState {
 
 impl StoreState {
     pub(super) fn lane_mut(&mut self, lane: &LaneId) -> Result<&mut LaneState, StoreError> {
-        self.lanes.get_mut(lane).ok_or_else(|| no_lane_error(lane))
+        self.lanes.get_mut(lane).map(Arc::make_mut).ok_or_else(|| no_lane_error(lane))
     }
 
     pub(super) fn lane_ref(&self, lane: &LaneId) -> Result<&LaneState, StoreError> {
-        self.lanes.get(lane).ok_or_else(|| no_lane_error(lane))
+        self.find_lane(lane).ok_or_else(|| no_lane_error(lane))
+    }
+
+    pub(super) fn find_lane(&self, lane: &LaneId) -> Option<&LaneState> {
+        self.lanes.get(lane).map(Arc::as_ref)
+    }
+
+    /// Returns a lane to change it; a new one gets this affinity.
+    pub(super) fn lane_or_new(&mut self, lane: &LaneId, affinity: &Affinity) -> &mut LaneState {
+        let new = || LaneState { affinity: affinity.clone(), ..LaneState::default() };
+        Arc::make_mut(self.lanes.entry(lane.clone()).or_insert_with(|| Arc::new(new())))
     }
 }
 
