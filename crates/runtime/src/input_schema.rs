@@ -8,11 +8,11 @@ mod plain;
 
 use std::sync::OnceLock;
 
-use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 use windlass_core::call::outcome::ToolError;
 use windlass_core::message::raw_json::RawJson;
 
+use crate::json_schema::{JsonSchema, SchemaViolation};
 use plain::PlainSchema;
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ const MAX_VIOLATION_CHARS: usize = 300;
 #[derive(Default)]
 pub(crate) struct InputSchema {
     plain: OnceLock<Option<PlainSchema>>,
-    compiled: OnceLock<Result<Validator, String>>,
+    compiled: OnceLock<Result<JsonSchema, String>>,
 }
 
 impl InputSchema {
@@ -69,51 +69,9 @@ impl InputSchema {
     }
 }
 
-fn compile_schema(schema: &RawJson) -> Result<Validator, String> {
+fn compile_schema(schema: &RawJson) -> Result<JsonSchema, String> {
     let value: Value = schema.read().map_err(|error| error.to_string())?;
-    // A schema is itself validated against the schema of its draft, and that of draft 7 is compiled
-    // much faster than that of 2020-12.
-    let options = match is_same_in_draft_7(&value) {
-        true => jsonschema::options().with_draft(Draft::Draft7),
-        false => jsonschema::options(),
-    };
-    options.build(&value).map_err(|error| truncate_violation(&error.to_string()))
-}
-
-/// Keywords that mean the same in every draft since 7, and contain no schema.
-const PLAIN_KEYWORDS: [&str; 19] = [
-    "type",
-    "required",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "title",
-    "description",
-    "default",
-    "examples",
-];
-
-/// Returns whether `schema` has only keywords that mean the same in draft 7 as in 2020-12.
-fn is_same_in_draft_7(schema: &Value) -> bool {
-    let Value::Object(keywords) = schema else { return schema.is_boolean() };
-    keywords.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
-        ("properties", Value::Object(members)) => members.values().all(is_same_in_draft_7),
-        ("items" | "additionalProperties" | "not", value) => is_same_in_draft_7(value),
-        ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => {
-            choices.iter().all(is_same_in_draft_7)
-        }
-        (keyword, _) => PLAIN_KEYWORDS.contains(&keyword),
-    })
+    JsonSchema::compile(&value).map_err(|why| truncate_violation(&why))
 }
 
 /// Removes properties that are `null`: some models write `null` for what they leave out.
@@ -131,17 +89,17 @@ fn without_nulls(value: Value) -> Value {
 /// Describes up to `limit` violations of a schema, each with the path of its value; `None` if the
 /// value matches.
 #[must_use]
-pub fn describe_violations(validator: &Validator, value: &Value, limit: usize) -> Option<String> {
-    let errors = validator.iter_errors(value).take(limit);
-    let violations: Vec<String> = errors.map(|error| describe_violation(&error)).collect();
+pub fn describe_violations(schema: &JsonSchema, value: &Value, limit: usize) -> Option<String> {
+    let violations = schema.violations(value, limit);
+    let violations: Vec<String> = violations.iter().map(describe_violation).collect();
     (!violations.is_empty()).then(|| violations.join("; "))
 }
 
-fn describe_violation(error: &ValidationError<'_>) -> String {
-    let path = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
-    match path.as_str() {
-        "" => truncate_violation(&error.to_string()),
-        path => format!("{}: {}", truncate_violation(path), truncate_violation(&error.to_string())),
+fn describe_violation(violation: &SchemaViolation) -> String {
+    let message = truncate_violation(&violation.message);
+    match violation.path.trim_start_matches('/').replace('/', ".").as_str() {
+        "" => message,
+        path => format!("{}: {message}", truncate_violation(path)),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use windlass_core::message::raw_json::RawJson;
 
-use super::{InputSchema, is_same_in_draft_7};
+use super::InputSchema;
+use crate::json_schema::is_same_in_draft_7;
 
 fn fits(schema: &str, input: &str) -> bool {
     let schema = RawJson::parse(schema).unwrap();

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use jsonschema::Validator;
 use serde_json::Value;
 use windlass_core::call::call_facts::{
     AnsweredBy, CallFacts, Interruptibility, ProbeSupport, Repeatability,
@@ -14,6 +13,7 @@ use windlass_core::guard::completion_gate::StructuredOutputTool;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::input_schema::{describe_violations, truncate_violation};
+use windlass_runtime::json_schema::JsonSchema;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use crate::limits::DEFAULT_TIMEOUT_MS;
@@ -39,7 +39,7 @@ pub struct InvalidOutputSchema(String);
 pub struct StructuredOutput {
     schema: RawJson,
     /// The validator; `None` if any object is an answer.
-    validator: Option<Validator>,
+    validator: Option<JsonSchema>,
 }
 
 impl StructuredOutput {
@@ -58,9 +58,8 @@ impl StructuredOutput {
         if kind.is_some_and(|kind| kind != "object") {
             return Err(bad("a tool takes an object; wrap it in one: {\"type\": \"object\", …}"));
         }
-        // References to files and URLs are not followed: the crate is built without them.
-        let validator = jsonschema::validator_for(&value)
-            .map_err(|error| InvalidOutputSchema(truncate_violation(&error.to_string())))?;
+        let validator = JsonSchema::compile(&value)
+            .map_err(|why| InvalidOutputSchema(truncate_violation(&why)))?;
         let schema =
             RawJson::parse(schema).map_err(|error| InvalidOutputSchema(error.to_string()))?;
         Ok(Self { schema, validator: Some(validator) })
