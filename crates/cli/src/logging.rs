@@ -43,7 +43,7 @@ pub(crate) fn install(output: &OutputArgs) -> anyhow::Result<()> {
     let filter = match (&output.log, std::env::var("RUST_LOG")) {
         (Some(filter), _) => filter.clone(),
         (None, Ok(text)) if !text.is_empty() => {
-            let named = |why| UsageError::wrap(anyhow::anyhow!("RUST_LOG: {why}"));
+            let named = |reason| UsageError::wrap(anyhow::anyhow!("RUST_LOG: {reason}"));
             parse_filter(&text).map_err(named)?
         }
         (None, _) => return Ok(()),

@@ -31,8 +31,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return args::parse_error::report_parse_error(&error, &line.words),
     };
-    if let Err(why) = line.reject_ambiguous_option(&args) {
-        return args::parse_error::report_usage_error(&why);
+    if let Err(reason) = line.reject_ambiguous_option(&args) {
+        return args::parse_error::report_usage_error(&reason);
     }
     let code = match commands::run(args) {
         Ok(code) => code,

@@ -42,15 +42,15 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     for format in FORMATS {
         for delivery in [ReplyDelivery::Streamed, ReplyDelivery::Whole] {
             let start = clock.monotonic_ms();
-            let told = match round_trip(&shared, &url, format, delivery).await {
-                Ok(told) => told,
+            let text = match round_trip(&shared, &url, format, delivery).await {
+                Ok(text) => text,
                 Err(error) => {
                     failed += 1;
                     format!("failed: {error}")
                 }
             };
-            let took = clock.monotonic_ms().saturating_sub(start);
-            println!("{format:?} {delivery:?}: {told} ({took} ms)");
+            let elapsed = clock.monotonic_ms().saturating_sub(start);
+            println!("{format:?} {delivery:?}: {text} ({elapsed} ms)");
         }
     }
     println!("real-model: {} round trips, {failed} failed", FORMATS.len() * 2);

@@ -99,9 +99,11 @@ impl Hooks for HookChain {
 /// Combines the responses of several hooks about a call into one.
 #[must_use]
 pub fn combine_responses(all: Vec<HookResponse>) -> HookResponse {
-    let context = join_texts(all.iter().filter_map(|heard| heard.context.as_deref()));
-    let decision =
-        all.into_iter().map(|heard| heard.decision).fold(HookDecision::Pass {}, stronger_decision);
+    let context = join_texts(all.iter().filter_map(|response| response.context.as_deref()));
+    let decision = all
+        .into_iter()
+        .map(|response| response.decision)
+        .fold(HookDecision::Pass {}, stronger_decision);
     HookResponse { decision, context }
 }
 
@@ -148,11 +150,11 @@ fn stricter_preference(a: HookPreference, b: HookPreference) -> HookPreference {
 /// a rejection overrides everything else.
 #[must_use]
 pub fn combine_review_results(all: Vec<ReviewResult>) -> ReviewResult {
-    let context = join_texts(all.iter().filter_map(|advice| match advice {
+    let context = join_texts(all.iter().filter_map(|result| match result {
         ReviewResult::Pass { context } => context.as_deref(),
         _ => None,
     }));
-    let weight = |advice: &ReviewResult| match advice {
+    let weight = |result: &ReviewResult| match result {
         ReviewResult::Stop { .. } => 4,
         ReviewResult::Block { .. } => 3,
         ReviewResult::ModelText { .. } => 2,
@@ -160,9 +162,9 @@ pub fn combine_review_results(all: Vec<ReviewResult>) -> ReviewResult {
         ReviewResult::Failed { .. } => 0,
     };
     let mut strongest = ReviewResult::Pass { context: None };
-    for advice in all {
-        if weight(&advice) > weight(&strongest) {
-            strongest = advice;
+    for result in all {
+        if weight(&result) > weight(&strongest) {
+            strongest = result;
         }
     }
     match strongest {

@@ -53,7 +53,7 @@ impl InputSchema {
         }
         let validator = match self.compiled.get_or_init(|| compile_schema(&schema())) {
             Ok(validator) => validator,
-            Err(why) => return Some(invalid_schema_error(why)),
+            Err(reason) => return Some(invalid_schema_error(reason)),
         };
         let value = match value {
             Ok(value) => value,
@@ -71,7 +71,7 @@ impl InputSchema {
 
 fn compile_schema(schema: &RawJson) -> Result<JsonSchema, String> {
     let value: Value = schema.read().map_err(|error| error.to_string())?;
-    JsonSchema::compile(&value).map_err(|why| truncate_violation(&why))
+    JsonSchema::compile(&value).map_err(|reason| truncate_violation(&reason))
 }
 
 /// Removes properties that are `null`: some models write `null` for what they leave out.
@@ -112,18 +112,18 @@ pub fn truncate_violation(text: &str) -> String {
     }
 }
 
-fn invalid_input_error(why: &str) -> ToolError {
+fn invalid_input_error(reason: &str) -> ToolError {
     ToolError::new(
         "invalid_input",
-        &format!("the input does not match the tool's schema: {why}"),
+        &format!("the input does not match the tool's schema: {reason}"),
         "correct the input to match the schema, then call the tool again",
     )
 }
 
-fn invalid_schema_error(why: &str) -> ToolError {
+fn invalid_schema_error(reason: &str) -> ToolError {
     ToolError::new(
         "invalid_schema",
-        &format!("the tool's schema is invalid: {why}"),
+        &format!("the tool's schema is invalid: {reason}"),
         "use another tool, and tell the user that this one is broken",
     )
 }

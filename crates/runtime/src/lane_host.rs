@@ -279,7 +279,7 @@ impl LaneHost {
         limit: usize,
     ) -> Result<Vec<(LaneId, HeldClaim)>, StoreError> {
         let now = self.agent().ports.clock.now();
-        let look = ClaimQuery {
+        let query = ClaimQuery {
             now,
             limit,
             scope: self.agents.worker_scope(),
@@ -287,7 +287,7 @@ impl LaneHost {
         };
         let lease_lapses = self.lease.lapse_count();
         let claims =
-            self.store().claim_runnable_lanes(Arc::clone(&self.lease.worker), look).await?;
+            self.store().claim_runnable_lanes(Arc::clone(&self.lease.worker), query).await?;
         Ok(claims
             .into_iter()
             .map(|(lane, claim)| (lane, HeldClaim { claim, lease_lapses }))

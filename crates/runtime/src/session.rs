@@ -182,15 +182,15 @@ impl Session {
         let waiting =
             store.read_inbox(self.lane.clone(), INBOX_PAGE_MESSAGES).await.unwrap_or_default();
         let ends = |run: &RunId| {
-            waiting.iter().any(|mail| {
+            waiting.iter().any(|message| {
                 matches!(
-                    &mail.body,
+                    &message.body,
                     InboxCommand::Cancel { run: Some(target) } | InboxCommand::Abort { run: Some(target) }
                         if target == run
                 )
             })
         };
-        let prompts = waiting.iter().filter_map(|mail| match &mail.body {
+        let prompts = waiting.iter().filter_map(|message| match &message.body {
             InboxCommand::Prompt { run, .. } => Some(run),
             _ => None,
         });
@@ -207,8 +207,8 @@ impl Session {
             None => {
                 // Boxed because few streams start this way, and its future would make all of them
                 // larger.
-                let place = StreamPosition { session: self.clone(), head };
-                Box::pin(RunStream::new_following(run, place)).await
+                let position = StreamPosition { session: self.clone(), head };
+                Box::pin(RunStream::new_following(run, position)).await
             }
         }
     }
@@ -219,8 +219,8 @@ impl Session {
         let reservation = self.host.reserve_lane(&self.lane)?;
         let (owner, items) = OwnerFeed::new(run.clone());
         let driving = tokio::spawn(reservation.drive(Some(owner)));
-        let place = StreamPosition { session: self.clone(), head };
-        Some(RunStream::new_owning(run, place, items, driving))
+        let position = StreamPosition { session: self.clone(), head };
+        Some(RunStream::new_owning(run, position, items, driving))
     }
 
     /// Returns the questions to humans of the child runs that the active run waits for, each with
@@ -334,11 +334,11 @@ impl Session {
         driver::load_conversation_at(&self.host.agent().ports, &self.lane, head).await
     }
 
-    async fn last_closed_round(&self, most: Seq) -> Result<Seq, DriveError> {
+    async fn last_closed_round(&self, limit: Seq) -> Result<Seq, DriveError> {
         let mut subscriber = Conversation::default();
         let mut rest = 0;
         for entry in self.read_log().await? {
-            if entry.seq > most {
+            if entry.seq > limit {
                 break;
             }
             subscriber.fold(&entry)?;
@@ -364,8 +364,8 @@ impl Session {
     /// Reads the entries after `after` and before `until`.
     async fn read_entries_between(&self, after: Seq, until: Seq) -> Result<Vec<Entry>, DriveError> {
         let store = &self.host.agent().ports.store;
-        let most = usize::try_from(until.saturating_sub(after)).unwrap_or(usize::MAX);
-        let stored = store.read_log(self.lane.clone(), after, most).await?;
+        let limit = usize::try_from(until.saturating_sub(after)).unwrap_or(usize::MAX);
+        let stored = store.read_log(self.lane.clone(), after, limit).await?;
         let between = stored.iter().filter(|entry| entry.seq < until);
         let parse = |entry: &crate::ports::EncodedEntry| Entry::parse(entry.seq, &entry.line);
         Ok(between.map(parse).collect::<Result<_, _>>()?)
@@ -393,9 +393,9 @@ impl Session {
             Some(lane) => {
                 // A conversation that gets tools of a folder belongs to that workspace from then
                 // on.
-                let whose = self.host.agents().new_lane_affinity();
-                if lane.affinity.workspace.is_empty() && !whose.workspace.is_empty() {
-                    store.register_lane(self.lane.clone(), whose).await?;
+                let affinity = self.host.agents().new_lane_affinity();
+                if lane.affinity.workspace.is_empty() && !affinity.workspace.is_empty() {
+                    store.register_lane(self.lane.clone(), affinity).await?;
                 }
                 Ok(lane.head)
             }

@@ -112,13 +112,13 @@ pub(crate) struct DispatchFailure {
 
 impl DispatchFailure {
     pub(crate) fn new(error: &dyn std::error::Error) -> Self {
-        let mut told = error.to_string();
+        let mut text = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
-            told = format!("{told}\ncaused by: {error}");
+            text = format!("{text}\ncaused by: {error}");
             cause = error.source();
         }
-        Self { error: told }
+        Self { error: text }
     }
 }
 

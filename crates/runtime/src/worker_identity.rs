@@ -32,8 +32,8 @@ pub fn process_rights() -> ProcessRights {
 pub fn new_worker_id() -> WorkerId {
     let random = uuid::Uuid::now_v7();
     match boot_and_namespace().zip(process_start_ticks(std::process::id())) {
-        Some((place, start)) => {
-            Arc::from(format!("{random}+{place}+{}+{start}", std::process::id()))
+        Some((location, start)) => {
+            Arc::from(format!("{random}+{location}+{}+{start}", std::process::id()))
         }
         None => Arc::from(random.to_string()),
     }

@@ -16,9 +16,9 @@ fn names_differ_at_every_start() {
 fn a_process_that_ended_is_gone_and_so_is_one_whose_id_was_reused() {
     let mine = new_worker_id();
     let (head, start) = mine.rsplit_once('+').unwrap();
-    let (place, _) = head.rsplit_once('+').unwrap();
+    let (location, _) = head.rsplit_once('+').unwrap();
     assert!(has_process_ended(&format!("{head}+{start}0")), "same id, another start");
-    assert!(has_process_ended(&format!("{place}+4194999+1")), "no such process");
+    assert!(has_process_ended(&format!("{location}+4194999+1")), "no such process");
 }
 
 #[test]

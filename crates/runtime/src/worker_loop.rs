@@ -169,12 +169,12 @@ impl LaneHost {
         if dead.is_empty() {
             return Ok(0);
         }
-        let left = self
+        let abandoned = self
             .store()
             .reconcile_dead_owners(ReconcileRequest { dead, resume, limit: CLAIM_BATCH })
             .await?;
-        self.lock_counts().count_abandoned(&left);
-        Ok(left.len())
+        self.lock_counts().count_abandoned(&abandoned);
+        Ok(abandoned.len())
     }
 
     /// Claims runnable lanes once and drives them, in a task of its own: claimed lanes are driven
@@ -199,9 +199,9 @@ impl LaneHost {
     async fn claim_and_drive_once(self: &Arc<Self>) -> Result<usize, StoreError> {
         let taken = self.claim_runnable_lanes(CLAIM_BATCH).await?;
         let found = taken.len();
-        for (lane, taken) in taken {
-            if let Err(taken) = self.drive_claimed(&lane, taken) {
-                self.release_claim(lane, &taken).await;
+        for (lane, claim) in taken {
+            if let Err(claim) = self.drive_claimed(&lane, claim) {
+                self.release_claim(lane, &claim).await;
             }
         }
         Ok(found)

@@ -82,8 +82,8 @@ impl<'a> AnswerPlayer<'a> {
     }
 
     async fn play_block(&mut self, step: &AnswerStep) {
-        let (shown, text) = streamed_text(step);
-        self.stream_pieces(shown, text).await;
+        let (channel, text) = streamed_text(step);
+        self.stream_pieces(channel, text).await;
         if let Some(block) = step_block(step) {
             let index = u16::try_from(self.blocks.len()).unwrap_or(u16::MAX);
             self.has_sent = true;
@@ -93,9 +93,9 @@ impl<'a> AnswerPlayer<'a> {
     }
 
     async fn play_half_block(&mut self, step: &AnswerStep) -> ModelFailure {
-        let (shown, text) = streamed_text(step);
+        let (channel, text) = streamed_text(step);
         let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
-        self.stream_pieces(shown, text.get(..middle).unwrap_or_default()).await;
+        self.stream_pieces(channel, text.get(..middle).unwrap_or_default()).await;
         connection_dropped()
     }
 
@@ -106,12 +106,12 @@ impl<'a> AnswerPlayer<'a> {
     }
 
     /// Streams a text word by word.
-    async fn stream_pieces(&mut self, shown: StreamChannel, text: &str) {
-        for piece in text.split_inclusive(char::is_whitespace) {
+    async fn stream_pieces(&mut self, channel: StreamChannel, text: &str) {
+        for chunk in text.split_inclusive(char::is_whitespace) {
             self.wait_pace().await;
-            match shown {
-                StreamChannel::Text => self.stream.on_text(piece),
-                StreamChannel::Thinking => self.stream.on_thinking(piece),
+            match channel {
+                StreamChannel::Text => self.stream.on_text(chunk),
+                StreamChannel::Thinking => self.stream.on_thinking(chunk),
                 StreamChannel::Hidden => {}
             }
         }

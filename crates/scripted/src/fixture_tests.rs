@@ -54,12 +54,12 @@ impl RecordingListener {
 }
 
 impl ReplyObserver for RecordingListener {
-    fn on_text(&self, piece: &str) {
-        self.note(format!("text {piece:?}"));
+    fn on_text(&self, chunk: &str) {
+        self.note(format!("text {chunk:?}"));
     }
 
-    fn on_thinking(&self, piece: &str) {
-        self.note(format!("thinking {piece:?}"));
+    fn on_thinking(&self, chunk: &str) {
+        self.note(format!("thinking {chunk:?}"));
     }
 
     fn on_block(&self, index: u16, block: &ContentBlock) {

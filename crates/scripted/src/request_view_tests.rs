@@ -7,11 +7,11 @@ use super::request_view::OwnedRequestView;
 
 /// `ask`, the user's text and every result as `tool: text`, with `!` before errors.
 fn seen(transcript: Transcript) -> (u32, String, Vec<String>) {
-    OwnedRequestView::from_request(&request(transcript)).with_view(|seen| {
+    OwnedRequestView::from_request(&request(transcript)).with_view(|view| {
         let mark = |is_error| if is_error { "!" } else { "" };
-        let results = seen.results.iter();
+        let results = view.results.iter();
         let results = results.map(|r| format!("{}{}: {}", mark(r.is_error), r.tool, r.text));
-        (seen.ask, seen.last_user_text.to_owned(), results.collect())
+        (view.ask, view.last_user_text.to_owned(), results.collect())
     })
 }
 

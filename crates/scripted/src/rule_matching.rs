@@ -35,37 +35,37 @@ impl RuleUses {
 impl Script {
     /// Returns the answer of the first rule whose conditions all hold and that has uses left. A
     /// script without such a rule says so in a text.
-    pub fn answer(&self, uses: &mut RuleUses, seen: &RequestView<'_>) -> ScriptedAnswer {
+    pub fn answer(&self, uses: &mut RuleUses, view: &RequestView<'_>) -> ScriptedAnswer {
         let fit = |(index, rule): &(usize, &Rule)| {
-            uses.has_uses_left(*index, rule) && rule_matches(rule, seen)
+            uses.has_uses_left(*index, rule) && rule_matches(rule, view)
         };
         match self.rules.iter().enumerate().find(fit) {
             Some((index, rule)) => {
                 uses.record_use(index);
-                answer_from_rule(rule, seen)
+                answer_from_rule(rule, view)
             }
-            None => no_matching_rule(seen),
+            None => no_matching_rule(view),
         }
     }
 }
 
-fn rule_matches(rule: &Rule, seen: &RequestView<'_>) -> bool {
+fn rule_matches(rule: &Rule, view: &RequestView<'_>) -> bool {
     rule.conditions.iter().all(|condition| match condition {
-        Condition::Holds(test) => test_passes(test, seen),
-        Condition::Fails(test) => !test_passes(test, seen),
+        Condition::Holds(test) => test_passes(test, view),
+        Condition::Fails(test) => !test_passes(test, view),
     })
 }
 
-fn test_passes(test: &ConditionTest, seen: &RequestView<'_>) -> bool {
+fn test_passes(test: &ConditionTest, view: &RequestView<'_>) -> bool {
     match test {
         ConditionTest::Any => true,
-        ConditionTest::User(test) => text_passes(test, seen.last_user_text),
-        ConditionTest::Results(count) => count_passes(*count, seen.results.len()),
+        ConditionTest::User(test) => text_passes(test, view.last_user_text),
+        ConditionTest::Results(count) => count_passes(*count, view.results.len()),
         ConditionTest::Result(test) => {
-            seen.results.iter().any(|result| result_passes(test, result))
+            view.results.iter().any(|result| result_passes(test, result))
         }
-        ConditionTest::Ask(count) => count_passes(*count, seen.ask as usize),
-        ConditionTest::Offers(tool) => seen.tools.contains(&tool.as_str()),
+        ConditionTest::Ask(count) => count_passes(*count, view.ask as usize),
+        ConditionTest::Offers(tool) => view.tools.contains(&tool.as_str()),
     }
 }
 
@@ -94,30 +94,30 @@ fn result_passes(test: &ResultTest, result: &ToolResultView<'_>) -> bool {
         && test.text.as_ref().is_none_or(|test| text_passes(test, result.text))
 }
 
-fn answer_from_rule(rule: &Rule, seen: &RequestView<'_>) -> ScriptedAnswer {
-    let mut ids = CallIds { ask: seen.ask, minted: 0 };
+fn answer_from_rule(rule: &Rule, view: &RequestView<'_>) -> ScriptedAnswer {
+    let mut ids = CallIds { ask: view.ask, minted: 0 };
     let steps: Vec<AnswerStep> =
-        rule.actions.iter().map(|a| to_answer_step(a, seen, &mut ids)).collect();
+        rule.actions.iter().map(|a| to_answer_step(a, view, &mut ids)).collect();
     let stop = rule.stop.clone().unwrap_or_else(|| default_stop(&steps));
-    let usage = usage_of(rule.usage.unwrap_or_default(), seen, &steps);
+    let usage = usage_of(rule.usage.unwrap_or_default(), view, &steps);
     ScriptedAnswer { steps, stop, usage }
 }
 
-fn no_matching_rule(seen: &RequestView<'_>) -> ScriptedAnswer {
-    let user = to_json_string(&truncate_with_note(seen.last_user_text, MAX_QUOTED_CHARS));
-    let ask = seen.ask;
-    let text = format!("scripted model: no rule matches (ask {ask}, last user text {user})");
+fn no_matching_rule(view: &RequestView<'_>) -> ScriptedAnswer {
+    let user = to_json_string(&truncate_with_note(view.last_user_text, MAX_QUOTED_CHARS));
+    let model_call = view.ask;
+    let text = format!("scripted model: no rule matches (ask {model_call}, last user text {user})");
     let steps = vec![AnswerStep::Say(text)];
-    let usage = usage_of(GivenUsage::default(), seen, &steps);
+    let usage = usage_of(GivenUsage::default(), view, &steps);
     ScriptedAnswer { steps, stop: ScriptedStop::with_reason("end_turn"), usage }
 }
 
-fn to_answer_step(action: &RuleAction, seen: &RequestView<'_>, ids: &mut CallIds) -> AnswerStep {
+fn to_answer_step(action: &RuleAction, view: &RequestView<'_>, ids: &mut CallIds) -> AnswerStep {
     match action {
-        RuleAction::Say(text) => AnswerStep::Say(text.fill(seen, SlotEscaping::Plain)),
-        RuleAction::Think(text) => AnswerStep::Think(text.fill(seen, SlotEscaping::Plain)),
-        RuleAction::Call(call) => complete_call(call, seen, ids),
-        RuleAction::TruncatedCall(call) => truncated_call(call, seen, ids),
+        RuleAction::Say(text) => AnswerStep::Say(text.fill(view, SlotEscaping::Plain)),
+        RuleAction::Think(text) => AnswerStep::Think(text.fill(view, SlotEscaping::Plain)),
+        RuleAction::Call(call) => complete_call(call, view, ids),
+        RuleAction::TruncatedCall(call) => truncated_call(call, view, ids),
         RuleAction::Raw(json) => AnswerStep::Raw(json.clone()),
         RuleAction::Delay(ms) => AnswerStep::Delay(*ms),
         RuleAction::Pace(ms) => AnswerStep::Pace(*ms),
@@ -127,19 +127,19 @@ fn to_answer_step(action: &RuleAction, seen: &RequestView<'_>, ids: &mut CallIds
     }
 }
 
-fn complete_call(call: &CallAction, seen: &RequestView<'_>, ids: &mut CallIds) -> AnswerStep {
+fn complete_call(call: &CallAction, view: &RequestView<'_>, ids: &mut CallIds) -> AnswerStep {
     AnswerStep::Call {
         id: ids.next_id(call),
         name: call.name.clone(),
-        input_json: call.input.fill(seen, SlotEscaping::Json),
+        input_json: call.input.fill(view, SlotEscaping::Json),
     }
 }
 
-fn truncated_call(call: &CallAction, seen: &RequestView<'_>, ids: &mut CallIds) -> AnswerStep {
+fn truncated_call(call: &CallAction, view: &RequestView<'_>, ids: &mut CallIds) -> AnswerStep {
     AnswerStep::TruncatedCall {
         id: ids.next_id(call),
         name: call.name.clone(),
-        partial_json: call.input.fill(seen, SlotEscaping::Json),
+        partial_json: call.input.fill(view, SlotEscaping::Json),
     }
 }
 
@@ -171,11 +171,11 @@ fn default_stop(steps: &[AnswerStep]) -> ScriptedStop {
     }
 }
 
-fn usage_of(given: GivenUsage, seen: &RequestView<'_>, steps: &[AnswerStep]) -> ScriptedUsage {
-    let results = seen.results.iter().map(|result| result.text);
-    let input = std::iter::once(seen.last_user_text).chain(results);
+fn usage_of(given: GivenUsage, view: &RequestView<'_>, steps: &[AnswerStep]) -> ScriptedUsage {
+    let results = view.results.iter().map(|result| result.text);
+    let input = std::iter::once(view.last_user_text).chain(results);
     // Earlier messages are read from the cache, as with a provider that has one.
-    let older = seen.older_bytes / CHARS_PER_TOKEN as u64;
+    let older = view.older_bytes / CHARS_PER_TOKEN as u64;
     ScriptedUsage {
         input: given.input.unwrap_or_else(|| estimate_tokens(input)),
         output: given.output.unwrap_or_else(|| estimate_tokens(steps.iter().map(written_text))),

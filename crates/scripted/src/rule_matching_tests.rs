@@ -14,8 +14,8 @@ fn failed<'a>(tool: &'a str, text: &'a str) -> ToolResultView<'a> {
     ToolResultView { tool, text, is_error: true }
 }
 
-fn ask(script: &str, seen: &RequestView<'_>) -> ScriptedAnswer {
-    Script::parse(script).unwrap().answer(&mut RuleUses::default(), seen)
+fn ask(script: &str, view: &RequestView<'_>) -> ScriptedAnswer {
+    Script::parse(script).unwrap().answer(&mut RuleUses::default(), view)
 }
 
 fn said(answer: &ScriptedAnswer) -> &str {
@@ -25,8 +25,8 @@ fn said(answer: &ScriptedAnswer) -> &str {
     }
 }
 
-fn says(steps: &str, seen: &RequestView<'_>) -> String {
-    said(&ask(&format!("when any\n{steps}"), seen)).to_owned()
+fn says(steps: &str, view: &RequestView<'_>) -> String {
+    said(&ask(&format!("when any\n{steps}"), view)).to_owned()
 }
 
 fn seen() -> RequestView<'static> {
@@ -39,9 +39,9 @@ fn seen() -> RequestView<'static> {
     }
 }
 
-fn holds(condition: &str, seen: &RequestView<'_>) -> bool {
+fn holds(condition: &str, view: &RequestView<'_>) -> bool {
     let script = format!("when {condition}\n say \"yes\"\nwhen any\n say \"no\"");
-    said(&ask(&script, seen)) == "yes"
+    said(&ask(&script, view)) == "yes"
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn conditions_on_a_prompt() {
 #[test]
 fn conditions_on_results() {
     let results = [ok("Read", "it is 42"), failed("Bash", "no such file")];
-    let seen = RequestView { results: &results, ..seen() };
+    let view = RequestView { results: &results, ..seen() };
     let table = [
         ("results 2", true),
         ("results 1", false),
@@ -99,7 +99,7 @@ fn conditions_on_results() {
         ("user contains \"fix\"", true),
     ];
     for (condition, expected) in table {
-        assert_eq!(holds(condition, &seen), expected, "{condition}");
+        assert_eq!(holds(condition, &view), expected, "{condition}");
     }
 }
 
@@ -138,32 +138,32 @@ fn id(step: AnswerStep) -> String {
 #[test]
 fn slots_are_filled() {
     let results = [ok("Read", "first"), ok("Read", "second")];
-    let seen = RequestView { results: &results, ..seen() };
-    assert_eq!(says(r#"say "${ask}: ${user} -> ${result}.""#, &seen), "3: fix a.txt -> first.");
-    assert_eq!(says("say \"$${user} $$${ask} $ { ${ask}\"", &seen), "${user} $${ask} $ { 3");
-    assert_eq!(says("say \"\"\"\n  ${user}\n  \"\"\"", &seen), "fix a.txt");
+    let view = RequestView { results: &results, ..seen() };
+    assert_eq!(says(r#"say "${ask}: ${user} -> ${result}.""#, &view), "3: fix a.txt -> first.");
+    assert_eq!(says("say \"$${user} $$${ask} $ { ${ask}\"", &view), "${user} $${ask} $ { 3");
+    assert_eq!(says("say \"\"\"\n  ${user}\n  \"\"\"", &view), "fix a.txt");
     assert_eq!(says("say \"[${result}]\"", &RequestView::default()), "[]");
 }
 
 #[test]
 fn what_fills_a_slot_is_not_filled_again() {
-    let seen = RequestView { last_user_text: "${ask} $${", ..seen() };
-    assert_eq!(says("say \"${user}\"", &seen), "${ask} $${");
+    let view = RequestView { last_user_text: "${ask} $${", ..seen() };
+    assert_eq!(says("say \"${user}\"", &view), "${ask} $${");
 }
 
 #[test]
 fn slots_in_json_are_escaped() {
-    let seen = RequestView { last_user_text: "say \"hi\"\n\\ \u{1} א", ..seen() };
+    let view = RequestView { last_user_text: "say \"hi\"\n\\ \u{1} א", ..seen() };
     let answer = ask(
         r#"when any
         call Bash {"${ask}": "echo ${user} $${HOME}"}"#,
-        &seen,
+        &view,
     );
     let [AnswerStep::Call { input_json, .. }] = answer.steps.as_slice() else {
         panic!("{answer:?}")
     };
     let input: serde_json::Value = serde_json::from_str(input_json).unwrap();
-    assert_eq!(input["3"], format!("echo {} ${{HOME}}", seen.last_user_text));
+    assert_eq!(input["3"], format!("echo {} ${{HOME}}", view.last_user_text));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn without_a_rule_the_model_says_so() {
 #[test]
 fn usage_is_given_or_derived() {
     let results = [ok("Read", "12345678")];
-    let seen = RequestView { last_user_text: "1234", results: &results, ..seen() };
+    let view = RequestView { last_user_text: "1234", results: &results, ..seen() };
     let usage = |input, output, cache_read, cache_write| ScriptedUsage {
         input,
         output,
@@ -208,9 +208,9 @@ fn usage_is_given_or_derived() {
         ("usage cache_write 7 cache_read 5 out 3 in 12\nsay \"a\"", usage(12, 3, 5, 7)),
     ];
     for (steps, expected) in table {
-        assert_eq!(ask(&format!("when any\n{steps}"), &seen).usage, expected, "{steps}");
+        assert_eq!(ask(&format!("when any\n{steps}"), &view).usage, expected, "{steps}");
     }
-    let later = RequestView { older_bytes: 400, ..seen };
+    let later = RequestView { older_bytes: 400, ..view };
     assert_eq!(ask("when any\nsay \"a\"", &later).usage, usage(4, 1, 100, 0));
     assert_eq!(ask("when any\nsay \"a\"\nusage in 9", &later).usage, usage(9, 1, 0, 0));
 }

@@ -80,8 +80,8 @@ fn a_block_loses_the_indentation_of_its_closing_quotes() {
 fn a_block_may_stand_in_a_condition() {
     let script = "when user is \"\"\"\n  a\n  b\n  \"\"\" and ask 1\n  say \"yes\"";
     let script = Script::parse(script).unwrap();
-    let seen = RequestView { ask: 1, last_user_text: "a\nb", ..RequestView::default() };
-    assert_eq!(script.answer(&mut RuleUses::default(), &seen).steps, [say("yes")]);
+    let view = RequestView { ask: 1, last_user_text: "a\nb", ..RequestView::default() };
+    assert_eq!(script.answer(&mut RuleUses::default(), &view).steps, [say("yes")]);
 }
 
 #[test]

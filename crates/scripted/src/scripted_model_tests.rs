@@ -48,12 +48,12 @@ fn blocks(reply: &ModelReply) -> Vec<&str> {
 
 #[tokio::test]
 async fn text_is_streamed_in_pieces_and_then_whole() {
-    let (answer, heard) =
+    let (answer, texts) =
         ask_and_record("say \"one two\nthree\"".replace('\n', "\\n").as_str()).await;
     let block = r#"{"type":"text","text":"one two\nthree"}"#;
     assert_eq!(blocks(&answer.unwrap()), [block]);
     let whole = format!("0 block 0 {block}");
-    assert_eq!(heard, ["0 text \"one \"", "0 text \"two\\n\"", "0 text \"three\"", &whole]);
+    assert_eq!(texts, ["0 text \"one \"", "0 text \"two\\n\"", "0 text \"three\"", &whole]);
 }
 
 #[tokio::test]
@@ -82,16 +82,16 @@ async fn blocks_are_what_a_provider_sends() {
 
 #[tokio::test]
 async fn blocks_are_ready_in_order_while_the_rest_still_comes() {
-    let (_, heard) = ask_and_record("call A {}\ndelay 5ms\nthink \"b\"").await;
+    let (_, texts) = ask_and_record("call A {}\ndelay 5ms\nthink \"b\"").await;
     let starts = ["0 block 0", "5 thinking \"b\"", "5 block 1"];
-    assert_eq!(heard.len(), starts.len());
-    assert!(heard.iter().zip(starts).all(|(heard, start)| heard.starts_with(start)), "{heard:?}");
+    assert_eq!(texts.len(), starts.len());
+    assert!(texts.iter().zip(starts).all(|(heard, start)| heard.starts_with(start)), "{texts:?}");
 }
 
 #[tokio::test]
 async fn pace_pauses_between_pieces() {
-    let (_, heard) = ask_and_record("delay 100ms\npace 20ms\nsay \"a b\"\ncall X\nsay \"c\"").await;
-    let times: Vec<_> = heard.iter().filter_map(|line| line.split(' ').next()).collect();
+    let (_, texts) = ask_and_record("delay 100ms\npace 20ms\nsay \"a b\"\ncall X\nsay \"c\"").await;
+    let times: Vec<_> = texts.iter().filter_map(|line| line.split(' ').next()).collect();
     // The call's arguments take a pause too, although they are not shown.
     assert_eq!(times, ["100", "120", "120", "140", "160", "160"]);
 }
@@ -126,12 +126,12 @@ async fn an_answer_without_blocks_is_an_empty_reply() {
 
 #[tokio::test]
 async fn a_truncated_call_is_no_block() {
-    let (answer, heard) = ask_and_record("say \"x\"\ntruncate call Write {\"content\": \"ab").await;
+    let (answer, texts) = ask_and_record("say \"x\"\ntruncate call Write {\"content\": \"ab").await;
     let reply = answer.unwrap();
     let cut = TruncatedBlock { name: Arc::from("Write"), partial: Arc::from("{\"content\": \"ab") };
     assert_eq!((reply.blocks.len(), reply.truncated_block), (1, Some(cut)));
     assert_eq!(reply.stop_reason, StopReason::MaxTokens);
-    assert_eq!(heard.iter().filter(|line| line.contains("block")).count(), 1);
+    assert_eq!(texts.iter().filter(|line| line.contains("block")).count(), 1);
 }
 
 #[tokio::test]
@@ -143,10 +143,10 @@ async fn a_cut_stream_is_a_cut() {
 
 #[tokio::test]
 async fn a_cut_inside_a_block_shows_half_of_it_and_no_block() {
-    let (answer, heard) = ask_and_record("say \"first\"\nsay \"12345 7890\"\ncut inside").await;
+    let (answer, texts) = ask_and_record("say \"first\"\nsay \"12345 7890\"\ncut inside").await;
     assert_eq!(answer.unwrap_err().class, FailureClass::StreamCut);
     let block = "0 block 0 {\"type\":\"text\",\"text\":\"first\"}";
-    assert_eq!(heard, ["0 text \"first\"", block, "0 text \"12345\""]);
+    assert_eq!(texts, ["0 text \"first\"", block, "0 text \"12345\""]);
 }
 
 #[tokio::test]

@@ -49,13 +49,13 @@ impl TextTemplate {
         self.pieces.iter().filter(|piece| matches!(piece, TemplatePiece::Slot(_))).count()
     }
 
-    pub(super) fn fill(&self, seen: &RequestView<'_>, filling: SlotEscaping) -> String {
+    pub(super) fn fill(&self, view: &RequestView<'_>, filling: SlotEscaping) -> String {
         let mut filled = String::new();
         for piece in &self.pieces {
             match piece {
                 TemplatePiece::Text(text) => filled.push_str(text),
                 TemplatePiece::Slot(slot) => {
-                    filled.push_str(&escape_value(slot_value(*slot, seen), filling));
+                    filled.push_str(&escape_value(slot_value(*slot, view), filling));
                 }
             }
         }
@@ -91,8 +91,8 @@ fn parse_slot(after: &str) -> Option<(TemplateSlot, &str)> {
 }
 
 fn unknown_slot_problem(after: &str) -> ScriptProblem {
-    let shown = after.split_inclusive('}').next().unwrap_or_default();
-    ScriptProblem::UnknownSlot { slot: shown.chars().take(MAX_FOUND_CHARS).collect() }
+    let text = after.split_inclusive('}').next().unwrap_or_default();
+    ScriptProblem::UnknownSlot { slot: text.chars().take(MAX_FOUND_CHARS).collect() }
 }
 
 fn push_text(pieces: &mut Vec<TemplatePiece>, text: &str) {
@@ -103,13 +103,13 @@ fn push_text(pieces: &mut Vec<TemplatePiece>, text: &str) {
     }
 }
 
-fn slot_value(slot: TemplateSlot, seen: &RequestView<'_>) -> String {
+fn slot_value(slot: TemplateSlot, view: &RequestView<'_>) -> String {
     match slot {
-        TemplateSlot::User => truncate_with_note(seen.last_user_text, MAX_SLOT_CHARS),
+        TemplateSlot::User => truncate_with_note(view.last_user_text, MAX_SLOT_CHARS),
         TemplateSlot::Result => {
-            truncate_with_note(seen.results.first().map_or("", |r| r.text), MAX_SLOT_CHARS)
+            truncate_with_note(view.results.first().map_or("", |r| r.text), MAX_SLOT_CHARS)
         }
-        TemplateSlot::Ask => seen.ask.to_string(),
+        TemplateSlot::Ask => view.ask.to_string(),
     }
 }
 

@@ -28,11 +28,11 @@ pub async fn begins_with_the_parent(store: TestStore) -> CaseResult {
     let whole = [entries_of("p", 1, 3), entries_of("c", 4, 5)].concat();
     assert_eq!(read_whole_log(&store, &lane("c")).await?, whole);
     for after in 0..=5 {
-        for most in 0..=6 {
-            let page = store.read_log(lane("c"), after, most).await?;
+        for limit in 0..=6 {
+            let page = store.read_log(lane("c"), after, limit).await?;
             let from = usize::try_from(after).unwrap_or_default();
-            let wanted: Vec<_> = whole.iter().skip(from).take(most).cloned().collect();
-            assert_eq!(page, wanted, "after {after}, at most {most}");
+            let wanted: Vec<_> = whole.iter().skip(from).take(limit).cloned().collect();
+            assert_eq!(page, wanted, "after {after}, at most {limit}");
         }
     }
     Ok(())

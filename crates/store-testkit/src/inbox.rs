@@ -66,13 +66,13 @@ pub async fn a_claim_brings_its_messages(store: TestStore) -> CaseResult {
     store.release_lane(a.clone(), "w".into(), claim.epoch).await?;
 
     store.enqueue_message(b.clone(), message("k")).await?;
-    let look = ClaimQuery {
+    let query = ClaimQuery {
         now: UnixMillis(0),
         limit: 9,
         scope: WorkerScope::default(),
         exclude: Vec::new(),
     };
-    let mut found = store.claim_runnable_lanes("w".into(), look).await?;
+    let mut found = store.claim_runnable_lanes("w".into(), query).await?;
     found.sort_by(|one, other| one.0.cmp(&other.0));
     let lanes: Vec<_> = found.iter().map(|(lane, _)| lane).collect();
     assert_eq!(lanes, [&a, &b]);

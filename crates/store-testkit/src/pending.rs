@@ -23,8 +23,8 @@ fn cancel(key: &str, run: Option<&str>) -> OutboxMessage {
 
 /// A prompt is listed as a queued run from the moment it was accepted, and only once.
 pub async fn a_prompt_is_a_queued_run(store: TestStore) -> CaseResult {
-    let whose = Affinity { agent: "a".into(), folder: "/w".into(), ..Affinity::default() };
-    store.register_lane(lane("x"), whose).await?;
+    let affinity = Affinity { agent: "a".into(), folder: "/w".into(), ..Affinity::default() };
+    store.register_lane(lane("x"), affinity).await?;
     store.enqueue_message(lane("x"), message("hello there")).await?;
     for of in [None, Some(lane("x"))] {
         let runs = store.list_runs(of, 9).await?;
@@ -104,9 +104,9 @@ pub async fn workers_say_what_they_serve(store: TestStore) -> CaseResult {
 
 /// A lane without a workspace takes the first that is given, and keeps it.
 pub async fn a_workspace_is_given_once(store: TestStore) -> CaseResult {
-    let whose = |place: &str| Affinity {
-        workspace: place.into(),
-        folder: place.into(),
+    let whose = |location: &str| Affinity {
+        workspace: location.into(),
+        folder: location.into(),
         ..Affinity::default()
     };
     for (given, want) in [("", ""), ("here", "here"), ("there", "here"), ("", "here")] {

@@ -57,13 +57,13 @@ async fn run(store: &TestStore, name: &str) -> Result<Option<RunInfo>, StoreErro
 
 /// Returns how many runnable lanes a worker claims.
 async fn count_claimed(store: &TestStore) -> Result<usize, StoreError> {
-    let look = ClaimQuery {
+    let query = ClaimQuery {
         now: UnixMillis(9),
         limit: 10,
         scope: WorkerScope::default(),
         exclude: Vec::new(),
     };
-    Ok(store.claim_runnable_lanes(worker("v"), look).await?.len())
+    Ok(store.claim_runnable_lanes(worker("v"), query).await?.len())
 }
 
 /// A running run is marked as timed out; its last checkpoint decides whether it can be resumed.
@@ -77,13 +77,13 @@ pub async fn checkpoints_decide(store: TestStore) -> CaseResult {
     for (nth, (kind, _)) in all.iter().enumerate() {
         abandon_with_checkpoint(&store, &format!("run {nth}"), RunState::Running, *kind).await?;
     }
-    let left = store.reconcile_dead_owners(pass(1, ResumeOverride::Immediately)).await?;
-    assert_eq!(left.len(), all.len());
+    let abandoned = store.reconcile_dead_owners(pass(1, ResumeOverride::Immediately)).await?;
+    assert_eq!(abandoned.len(), all.len());
     for (nth, (kind, resumable)) in all.into_iter().enumerate() {
         let name = format!("run {nth}");
         let timed_out = Some(RunId::from_name(&name));
         let want = AbandonedLane { lane: lane(&name), timed_out, resume_available: resumable };
-        assert!(left.contains(&want), "{kind:?}: {left:?}");
+        assert!(abandoned.contains(&want), "{kind:?}: {abandoned:?}");
         let info = run(&store, &name).await?;
         let seen = info.map(|run| (run.state, run.resume_available));
         assert_eq!(seen, Some((RunState::TimedOut, resumable)), "{kind:?}");
@@ -144,13 +144,13 @@ pub async fn each_run_has_its_own_policy(store: TestStore) -> CaseResult {
         assert_eq!(kept, Some(policy));
     }
     store.reconcile_dead_owners(pass(1, ResumeOverride::AsRecorded)).await?;
-    let look = ClaimQuery {
+    let query = ClaimQuery {
         now: UnixMillis(9),
         limit: 10,
         scope: WorkerScope::default(),
         exclude: Vec::new(),
     };
-    let taken = store.claim_runnable_lanes(worker("v"), look).await?;
+    let taken = store.claim_runnable_lanes(worker("v"), query).await?;
     let taken: Vec<_> = taken.into_iter().map(|(lane, _)| lane).collect();
     assert_eq!(taken, [lane("b")]);
     assert_eq!(run(&store, "a").await?.map(|run| run.resume_available), Some(true));
@@ -189,9 +189,9 @@ pub async fn the_living_and_the_waiting(store: TestStore) -> CaseResult {
     abandon_with_checkpoint(&store, "a", RunState::WaitingOnHuman, pause).await?;
     store.record_heartbeat(worker("w")).await?;
     assert_eq!(store.reconcile_dead_owners(pass(1, ResumeOverride::Immediately)).await?, []);
-    let left = store.reconcile_dead_owners(pass(2, ResumeOverride::Immediately)).await?;
+    let abandoned = store.reconcile_dead_owners(pass(2, ResumeOverride::Immediately)).await?;
     let free = AbandonedLane { lane: lane("a"), timed_out: None, resume_available: false };
-    assert_eq!(left, [free]);
+    assert_eq!(abandoned, [free]);
     assert_eq!(run(&store, "a").await?.map(|run| run.state), Some(RunState::WaitingOnHuman));
     Ok(())
 }

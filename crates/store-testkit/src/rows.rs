@@ -142,8 +142,8 @@ pub async fn newest_first(store: TestStore) -> CaseResult {
     store.append(with_rows("b", b, 0, vec![ended_run_row("r2", 2)])).await?;
     store.append(with_rows("a", a, 1, vec![ended_run_row("r3", 3)])).await?;
     store.append(with_rows("a", a, 2, vec![ended_run_row("r1", 4)])).await?;
-    let ids = async |lane, most| -> Result<Vec<RunId>, StoreError> {
-        let runs = store.list_runs(lane, most).await?;
+    let ids = async |lane, limit| -> Result<Vec<RunId>, StoreError> {
+        let runs = store.list_runs(lane, limit).await?;
         Ok(runs.into_iter().map(|run| run.run).collect())
     };
     let [r1, r2, r3] = ["r1", "r2", "r3"].map(RunId::from_name);

@@ -16,8 +16,8 @@ async fn claim_runnable_lanes(store: &TestStore) -> Result<Vec<LaneId>, StoreErr
 }
 
 /// Returns the names of the lanes that this query claims.
-async fn claim_by_query(store: &TestStore, look: ClaimQuery) -> Result<Vec<LaneId>, StoreError> {
-    let claims = store.claim_runnable_lanes(worker("looks"), look).await?;
+async fn claim_by_query(store: &TestStore, query: ClaimQuery) -> Result<Vec<LaneId>, StoreError> {
+    let claims = store.claim_runnable_lanes(worker("looks"), query).await?;
     let mut lanes: Vec<LaneId> = claims.into_iter().map(|(lane, _)| lane).collect();
     lanes.sort();
     Ok(lanes)
@@ -45,8 +45,8 @@ pub async fn unread_messages_make_lanes_runnable(store: TestStore) -> CaseResult
 /// Claiming runnable lanes raises the epoch and fences all other workers.
 pub async fn claiming_raises_the_epoch(store: TestStore) -> CaseResult {
     let a = lane("a");
-    let whose = Affinity { tenant: "t".into(), ..Affinity::default() };
-    store.register_lane(a.clone(), whose).await?;
+    let affinity = Affinity { tenant: "t".into(), ..Affinity::default() };
+    store.register_lane(a.clone(), affinity).await?;
     let before = claim_new_lane(&store, &a).await?;
     store.append(append(&a, before, 0, entries("a", 1, 1))).await?;
     store.release_lane(a.clone(), worker("w"), before).await?;
@@ -76,13 +76,13 @@ pub async fn except_these(store: TestStore) -> CaseResult {
 
 /// A lane created by another lane's message, or as its fork, gets that lane's affinity.
 pub async fn families_stay_together(store: TestStore) -> CaseResult {
-    let whose = Affinity {
+    let affinity = Affinity {
         tenant: "t".into(),
         agent: "a".into(),
         workspace: "here".into(),
         folder: "/w".into(),
     };
-    store.register_lane(lane("parent"), whose.clone()).await?;
+    store.register_lane(lane("parent"), affinity.clone()).await?;
     let epoch = claim_new_lane(&store, &lane("parent")).await?;
     let mut step = append(&lane("parent"), epoch, 0, entries("p", 1, 1));
     step.outbox = vec![(lane("child"), message("k"))];
@@ -90,12 +90,12 @@ pub async fn families_stay_together(store: TestStore) -> CaseResult {
     store.fork_lane(lane("parent"), 1, lane("copy")).await?;
     store.enqueue_message(lane("copy"), message("k")).await?;
     assert_eq!(claim_runnable_lanes(&store).await?, [], "a stranger finds none of them");
-    let scope = WorkerScope { agents: vec![whose.agent], workspaces: vec![whose.workspace] };
+    let scope = WorkerScope { agents: vec![affinity.agent], workspaces: vec![affinity.workspace] };
     let found = store
         .claim_runnable_lanes(worker("looks"), ClaimQuery { scope, ..claim_query(10) })
         .await?;
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found.iter().all(|(_, claim)| *claim.tenant == *whose.tenant), "{found:?}");
+    assert!(found.iter().all(|(_, claim)| *claim.tenant == *affinity.tenant), "{found:?}");
     Ok(())
 }
 
@@ -163,8 +163,8 @@ pub async fn tenants_take_turns(store: TestStore) -> CaseResult {
     for (tenant, names) in [("greedy", 0..20), ("modest", 20..21)] {
         for nth in names {
             let lane = lane(&format!("{nth:02}"));
-            let whose = Affinity { tenant: tenant.into(), ..Affinity::default() };
-            store.register_lane(lane.clone(), whose).await?;
+            let affinity = Affinity { tenant: tenant.into(), ..Affinity::default() };
+            store.register_lane(lane.clone(), affinity).await?;
             store.enqueue_message(lane, message("k")).await?;
         }
     }

@@ -141,21 +141,23 @@ impl CommandHooks {
         };
         let ended = command_runner::run_hook_process(job, self.clock.as_ref()).await;
         let name = hook_label(event, subject);
-        let mut said = match (
+        let mut output = match (
             CommandHookOutput::from_end(event, &hook.command, input, ended),
             hook.on_failure,
         ) {
-            (Ok(said), _) => said,
-            (Err(why), FailurePolicy::Block) => CommandHookOutput::deny(&format!("the hook {why}")),
-            (Err(why), FailurePolicy::Ignore) => {
-                self.show_to_user(&format!("{name} hook error (not blocking): {why}"));
+            (Ok(output), _) => output,
+            (Err(reason), FailurePolicy::Block) => {
+                CommandHookOutput::deny(&format!("the hook {reason}"))
+            }
+            (Err(reason), FailurePolicy::Ignore) => {
+                self.show_to_user(&format!("{name} hook error (not blocking): {reason}"));
                 CommandHookOutput::default()
             }
         };
-        for message in said.take_user_messages(event) {
+        for message in output.take_user_messages(event) {
             self.show_to_user(&format!("{name} hook says: {message}"));
         }
-        said
+        output
     }
 
     fn show_to_user(&self, text: &str) {
@@ -201,16 +203,16 @@ impl CommandHooks {
             Some(_) => (HookEvent::SubagentStop, context.agent().cloned().unwrap_or_default()),
             None => (HookEvent::Stop, Arc::default()),
         };
-        let mut said =
+        let mut outputs =
             self.run_hooks(event, &agent, &context, payload::answer_fields(&context)).await;
-        said.extend(self.run_gate_command(&context).await);
+        outputs.extend(self.run_gate_command(&context).await);
         combine_review_results(
-            said.into_iter().map(CommandHookOutput::into_review_result).collect(),
+            outputs.into_iter().map(CommandHookOutput::into_review_result).collect(),
         )
     }
 
-    async fn run_review(&self, context: HookContext, about: Review) -> ReviewResult {
-        let said = match about {
+    async fn run_review(&self, context: HookContext, review: Review) -> ReviewResult {
+        let outputs = match review {
             Review::Prompt {} => self.review_prompt(&context).await,
             Review::Answer { .. } => return self.review_answer(context).await,
             Review::Pruning { .. } | Review::Compaction { .. } => {
@@ -220,21 +222,21 @@ impl CommandHooks {
             Review::Judge { .. } | Review::Summary { .. } => Vec::new(),
         };
         combine_review_results(
-            said.into_iter().map(CommandHookOutput::into_review_result).collect(),
+            outputs.into_iter().map(CommandHookOutput::into_review_result).collect(),
         )
     }
 
     /// Reviews a prompt. A prompt of a conversation that was started in another process resumes its
     /// session here.
     async fn review_prompt(&self, context: &HookContext) -> Vec<CommandHookOutput> {
-        let mut said = Vec::new();
+        let mut outputs = Vec::new();
         if context.parent().is_none()
             && !self.remember_session(&context.lane)
             && !context.is_first_run()
         {
-            said = self.start_session(context, "resume").await;
+            outputs = self.start_session(context, "resume").await;
         }
-        said.extend(
+        outputs.extend(
             self.run_hooks(
                 HookEvent::UserPromptSubmit,
                 "",
@@ -243,7 +245,7 @@ impl CommandHooks {
             )
             .await,
         );
-        said
+        outputs
     }
 
     async fn start_session(&self, context: &HookContext, source: &str) -> Vec<CommandHookOutput> {
@@ -269,7 +271,7 @@ impl Hooks for CommandHooks {
     fn on_start(&self, context: HookContext) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
             let agent = context.agent().cloned().unwrap_or_default();
-            let said = match context.parent() {
+            let outputs = match context.parent() {
                 Some(_) => {
                     self.run_hooks(
                         HookEvent::SubagentStart,
@@ -285,7 +287,7 @@ impl Hooks for CommandHooks {
                 }
             };
             combine_review_results(
-                said.into_iter().map(CommandHookOutput::into_review_result).collect(),
+                outputs.into_iter().map(CommandHookOutput::into_review_result).collect(),
             )
         })
     }
@@ -293,10 +295,10 @@ impl Hooks for CommandHooks {
     fn before_tool_call(&self, context: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
             let more = payload::call_fields(&call);
-            let said =
+            let outputs =
                 self.run_hooks(HookEvent::PreToolUse, &call.tool_use.name, &context, more).await;
             combine_responses(
-                said.into_iter().map(CommandHookOutput::into_pre_tool_response).collect(),
+                outputs.into_iter().map(CommandHookOutput::into_pre_tool_response).collect(),
             )
         })
     }
@@ -309,16 +311,19 @@ impl Hooks for CommandHooks {
     ) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
             let (event, more) = payload::outcome_fields(&call, &outcome);
-            let said = self.run_hooks(event, &call.tool_use.name, &context, more).await;
+            let outputs = self.run_hooks(event, &call.tool_use.name, &context, more).await;
             let subject = hook_label(event, &call.tool_use.name);
             combine_responses(
-                said.into_iter().map(|said| said.into_post_tool_response(&subject)).collect(),
+                outputs
+                    .into_iter()
+                    .map(|output| output.into_post_tool_response(&subject))
+                    .collect(),
             )
         })
     }
 
-    fn review(&self, context: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
-        Box::pin(self.run_review(context, about))
+    fn review(&self, context: HookContext, review: Review) -> BoxFuture<'_, ReviewResult> {
+        Box::pin(self.run_review(context, review))
     }
 
     fn after_sampling(&self, context: HookContext) -> BoxFuture<'_, ()> {

@@ -74,12 +74,12 @@ pub fn read_memory_files(
         let path = folder.join(name);
         match read_beneath(folder, Path::new(name), MAX_MEMORY_BYTES) {
             Ok(Some(prefix)) => {
-                let place = imports::ImportScope { base_folder: folder, user_folder };
-                found.add_with_imports(&path, prefix, &place, &imports);
+                let scope = imports::ImportScope { base_folder: folder, user_folder };
+                found.add_with_imports(&path, prefix, &scope, &imports);
             }
             Ok(None) => {}
             Err(ConfigFileError::SymbolicLink) if is_alias_of_memory_file(&path) => {}
-            Err(why) => found.problems.push(omission_message(&path, &why)),
+            Err(error) => found.problems.push(omission_message(&path, &error)),
         }
     }
     found
@@ -92,14 +92,14 @@ pub fn read_user_memory_files(folder: &Path, home: Option<&Path>) -> FolderMemor
     for path in USER_MEMORY_FILE_NAMES.map(|name| folder.join(name)) {
         match read_following_links(&path, MAX_MEMORY_BYTES) {
             Ok(Some(prefix)) => {
-                let place = imports::ImportScope {
+                let scope = imports::ImportScope {
                     base_folder: home.unwrap_or(folder),
                     user_folder: Some(folder),
                 };
-                found.add_with_imports(&path, prefix, &place, &|| ImportPolicy::Allowed);
+                found.add_with_imports(&path, prefix, &scope, &|| ImportPolicy::Allowed);
             }
             Ok(None) => {}
-            Err(why) => found.problems.push(omission_message(&path, &why)),
+            Err(error) => found.problems.push(omission_message(&path, &error)),
         }
     }
     found
@@ -142,8 +142,8 @@ fn is_alias_of_memory_file(path: &Path) -> bool {
     target.is_some_and(|target| MEMORY_FILE_NAMES.iter().any(|name| target == Path::new(name)))
 }
 
-fn omission_message(path: &Path, why: &ConfigFileError) -> String {
-    format!("the instructions in {} are ignored: the file {why}", path.display())
+fn omission_message(path: &Path, error: &ConfigFileError) -> String {
+    format!("the instructions in {} are ignored: the file {error}", path.display())
 }
 
 /// Reads the memory files of a folder that a tool touched, without files outside of the workspace
@@ -167,12 +167,12 @@ fn memory_files_in_workspace(
         }
         match read_beneath(root, name, MAX_MEMORY_BYTES) {
             Ok(Some(prefix)) => {
-                let place = imports::ImportScope { base_folder: root, user_folder: None };
-                found.add_with_imports(&path, prefix, &place, &|| imports);
+                let scope = imports::ImportScope { base_folder: root, user_folder: None };
+                found.add_with_imports(&path, prefix, &scope, &|| imports);
             }
             Ok(None) => {}
             Err(ConfigFileError::SymbolicLink) if is_alias_of_memory_file(&path) => {}
-            Err(why) => found.problems.push(omission_message(&path, &why)),
+            Err(error) => found.problems.push(omission_message(&path, &error)),
         }
     }
     found.files.retain(|file| !tool_context.is_hidden(&file.path, false));

@@ -202,10 +202,10 @@ impl ToolContext {
 
     /// Resolves `path` as a folder to search.
     pub(crate) fn resolve_search_folder(&self, path: &str) -> Result<ResolvedPath, ToolError> {
-        let place = self.zones.resolve(path)?;
-        place.check_folder()?;
-        self.check_not_hidden(&place)?;
-        Ok(place)
+        let resolved = self.zones.resolve(path)?;
+        resolved.check_folder()?;
+        self.check_not_hidden(&resolved)?;
+        Ok(resolved)
     }
 
     /// Resolves `path` as a file or folder for a content search.
@@ -214,17 +214,17 @@ impl ToolContext {
         state: &ToolState,
         path: &str,
     ) -> Result<ResolvedPath, ToolError> {
-        let place = self.resolve_to_read(state, path)?;
-        place.check_readable()?;
-        self.check_not_hidden(&place)?;
-        Ok(place)
+        let resolved = self.resolve_to_read(state, path)?;
+        resolved.check_readable()?;
+        self.check_not_hidden(&resolved)?;
+        Ok(resolved)
     }
 
-    fn check_not_hidden(&self, place: &ResolvedPath) -> Result<(), ToolError> {
-        match self.is_hidden(&place.real_path(), true) {
+    fn check_not_hidden(&self, resolved: &ResolvedPath) -> Result<(), ToolError> {
+        match self.is_hidden(&resolved.real_path(), true) {
             true => Err(ToolError::new(
                 "hidden",
-                &format!("{} is hidden from searches", place.display_path.display()),
+                &format!("{} is hidden from searches", resolved.display_path.display()),
                 "search elsewhere, or ask the user",
             )),
             false => Ok(()),
@@ -291,8 +291,8 @@ impl From<OsString> for ToolContext {
 }
 
 impl From<&Self> for ToolContext {
-    fn from(place: &Self) -> Self {
-        place.clone()
+    fn from(context: &Self) -> Self {
+        context.clone()
     }
 }
 

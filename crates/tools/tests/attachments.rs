@@ -43,13 +43,13 @@ fn a_folder_is_its_names_and_not_too_many() {
         deny: vec![PermissionRule::parse("Read(.env)").unwrap()],
         ..rules(&workspace)
     };
-    let place = workspace.context.clone().with_rules(rules);
-    assert_eq!(names(&place, "."), "b.txt\nsrc/");
-    assert_eq!(names(&place, "src/"), "");
+    let context = workspace.context.clone().with_rules(rules);
+    assert_eq!(names(&context, "."), "b.txt\nsrc/");
+    assert_eq!(names(&context, "src/"), "");
     for n in 0..=MAX_LISTED_NAMES {
         workspace.write(&format!("src/{n}"), "");
     }
-    assert!(names(&place, "src").ends_with("… and 1 more"));
+    assert!(names(&context, "src").ends_with("… and 1 more"));
 }
 
 fn rules(workspace: &TestWorkspace) -> Permissions {
@@ -67,11 +67,11 @@ fn what_is_not_there_is_nothing_and_what_may_not_be_read_is_refused() {
         deny: vec![PermissionRule::parse("Read(.env)").unwrap()],
         ..rules(&workspace)
     };
-    let place = workspace.context.clone().with_rules(rules);
+    let context = workspace.context.clone().with_rules(rules);
     for nothing in ["gone.txt", "someone", "a/b", "", "a\0b", &"x".repeat(300)] {
-        assert_eq!(attach(&place, nothing), Ok(None), "{nothing:?}");
+        assert_eq!(attach(&context, nothing), Ok(None), "{nothing:?}");
     }
-    let refused = |path| attach(&place, path).unwrap_err();
+    let refused = |path| attach(&context, path).unwrap_err();
     assert!(refused(".env").contains("the rule Read(.env) denies it"));
     assert!(refused("/etc/passwd").contains("requires approval"));
     assert!(refused("out").contains("leads out of the workspace"));

@@ -19,8 +19,8 @@ fn reply(model_call: ModelCallId) -> CallContext {
     CallContext { call: CallId { model_call, index: 0 }, ..call_context() }
 }
 
-async fn command(workspace: &TestWorkspace, ask: ModelCallId, command: &str) -> String {
-    success_text(workspace.bash().run(reply(ask), input(command, 60_000)).await)
+async fn command(workspace: &TestWorkspace, model_call: ModelCallId, command: &str) -> String {
+    success_text(workspace.bash().run(reply(model_call), input(command, 60_000)).await)
 }
 
 #[tokio::test]
@@ -28,9 +28,9 @@ async fn the_folder_lasts_from_the_next_reply_on() {
     let workspace = TestWorkspace::new();
     let root = workspace.context.zones().root().to_owned();
     fs::create_dir_all(root.join("sub/it's deep")).unwrap();
-    let said = command(&workspace, 1, "cd sub; pwd").await;
+    let output = command(&workspace, 1, "cd sub; pwd").await;
     let sub = root.join("sub");
-    assert_eq!(said, format!("{0}\n[working folder is now {0}]", sub.display()));
+    assert_eq!(output, format!("{0}\n[working folder is now {0}]", sub.display()));
     // Another call of the same reply was authorised before the first one ran.
     assert_eq!(command(&workspace, 1, "pwd").await, format!("{}\n", root.display()));
     assert_eq!(command(&workspace, 3, "pwd").await, format!("{}\n", sub.display()));
@@ -52,8 +52,8 @@ async fn the_folder_lasts_for_its_conversation_only_and_over_failures() {
     let sub = format!("{}\n", root.join("sub").display());
     assert_eq!(command(&workspace, 2, "pwd").await, sub);
     let other = CallContext { lane: LaneId::from("conversation:other"), ..reply(2) };
-    let said = success_text(workspace.bash().run(other, input("pwd", 60_000)).await);
-    assert_eq!(said, format!("{}\n", root.display()));
+    let output = success_text(workspace.bash().run(other, input("pwd", 60_000)).await);
+    assert_eq!(output, format!("{}\n", root.display()));
     // A shell that is killed writes no final folder, and nothing changes.
     drop(workspace.bash().run(reply(3), input("cd ..; kill -9 $$", 60_000)).await);
     assert_eq!(command(&workspace, 4, "pwd").await, sub);
@@ -63,10 +63,13 @@ async fn the_folder_lasts_for_its_conversation_only_and_over_failures() {
 async fn case_54_a_command_that_leaves_the_workspace_leaves_alone() {
     let workspace = TestWorkspace::new();
     let root = workspace.context.zones().root().to_owned();
-    for (ask, away) in [(1, "cd /"), (3, "ln -s / out; cd out"), (5, "cd .. && cd ..")] {
-        let said = command(&workspace, ask, away).await;
-        assert!(said.contains("working folder reset to the workspace"), "{said}");
-        assert_eq!(command(&workspace, ask + 1, "pwd").await, format!("{}\n", root.display()));
+    for (model_call, away) in [(1, "cd /"), (3, "ln -s / out; cd out"), (5, "cd .. && cd ..")] {
+        let output = command(&workspace, model_call, away).await;
+        assert!(output.contains("working folder reset to the workspace"), "{output}");
+        assert_eq!(
+            command(&workspace, model_call + 1, "pwd").await,
+            format!("{}\n", root.display())
+        );
     }
     let with_folder = json(r#"{"command": "ls", "cwd": "/"}"#);
     assert!(workspace.bash().assess(&with_folder).problem.is_some());
@@ -93,8 +96,8 @@ async fn a_command_is_judged_from_the_folder_it_will_begin_in() {
 }
 
 /// Returns the path of the file with all of the output.
-fn output_file_in(said: &str) -> String {
-    let (_, rest) = said.split_once(" bytes): ").unwrap();
+fn output_file_in(output: &str) -> String {
+    let (_, rest) = output.split_once(" bytes): ").unwrap();
     rest.split_once("; read it").unwrap().0.to_owned()
 }
 
@@ -125,11 +128,11 @@ async fn long_output_can_be_paged_through() {
 async fn files_of_output_do_not_pile_up() {
     let workspace = TestWorkspace::new();
     let mut path = String::new();
-    for ask in 0..MAX_OUTPUT_FILES as u32 + 5 {
-        path = output_file_in(&command(&workspace, ask, "head -c 30000 /dev/zero").await);
+    for model_call in 0..MAX_OUTPUT_FILES as u32 + 5 {
+        path = output_file_in(&command(&workspace, model_call, "head -c 30000 /dev/zero").await);
     }
-    let left = fs::read_dir(Path::new(&path).parent().unwrap()).unwrap().count();
-    assert_eq!(left, MAX_OUTPUT_FILES);
+    let remaining = fs::read_dir(Path::new(&path).parent().unwrap()).unwrap().count();
+    assert_eq!(remaining, MAX_OUTPUT_FILES);
     assert!(Path::new(&path).exists());
 }
 
@@ -156,9 +159,9 @@ impl BackgroundFixture {
         Self { workspace, bash }
     }
 
-    async fn start(&self, ask: ModelCallId, command: &str) -> ToolOutcome {
+    async fn start(&self, model_call: ModelCallId, command: &str) -> ToolOutcome {
         let input = value!({ "command": command, "run_in_background": true });
-        self.bash.run(reply(ask), json(&input.to_string())).await
+        self.bash.run(reply(model_call), json(&input.to_string())).await
     }
 
     async fn look(&self, input: Value) -> String {
@@ -191,10 +194,10 @@ impl BackgroundFixture {
 async fn a_command_in_the_background_is_looked_at_piece_by_piece() {
     let shells = BackgroundFixture::new();
     let start = shells.workspace.clock.monotonic_ms();
-    let said = success_text(
+    let output = success_text(
         shells.start(4, "echo one; while [ ! -e go ]; do sleep 0.02; done; echo two; exit 3").await,
     );
-    assert!(said.starts_with("running in the background as bash_4_0;"), "{said}");
+    assert!(output.starts_with("running in the background as bash_4_0;"), "{output}");
     assert!(shells.workspace.clock.monotonic_ms() - start < 2_000);
     let first = shells.read_until("bash_4_0", "one\n").await;
     assert!(first.contains("[running]\none\n"), "{first}");
@@ -230,8 +233,8 @@ async fn a_command_in_the_background_is_ended_with_its_family() {
     let (child, grandchild) =
         (shells.workspace.pid("child").await, shells.workspace.pid("grandchild").await);
     assert!(is_alive(child) && is_alive(grandchild));
-    let said = success_text(shells.kill("bash_1_0").await);
-    assert!(said.starts_with("bash_1_0 has ended; its output is in "), "{said}");
+    let output = success_text(shells.kill("bash_1_0").await);
+    assert!(output.starts_with("bash_1_0 has ended; its output is in "), "{output}");
     assert!(!is_alive(child) && !is_alive(grandchild));
     let error = failure_of(shells.kill("bash_9_9").await);
     assert_eq!(&*error.code, "unknown_shell");
@@ -264,8 +267,8 @@ async fn commands_in_the_background_end_with_their_tools() {
 #[tokio::test]
 async fn there_are_only_so_many_at_once() {
     let shells = BackgroundFixture::new();
-    for ask in 0..MAX_BACKGROUND_COMMANDS as u32 {
-        success_text(shells.start(ask, "sleep 60").await);
+    for model_call in 0..MAX_BACKGROUND_COMMANDS as u32 {
+        success_text(shells.start(model_call, "sleep 60").await);
     }
     assert_eq!(&*failure_of(shells.start(99, "sleep 60").await).code, "too_many_shells");
     success_text(shells.kill("bash_0_0").await);

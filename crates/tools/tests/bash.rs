@@ -13,8 +13,8 @@ use crate::fixture::{TestWorkspace, call_context, failure_of, input, json, succe
 #[tokio::test]
 async fn a_command_says_what_it_prints_in_the_order_it_prints_it() {
     let workspace = TestWorkspace::new();
-    let said = success_text(workspace.command("echo one; echo two >&2; printf three").await);
-    assert_eq!(said, "one\ntwo\nthree");
+    let output = success_text(workspace.command("echo one; echo two >&2; printf three").await);
+    assert_eq!(output, "one\ntwo\nthree");
     assert_eq!(success_text(workspace.command("true").await), "(no output)");
 }
 
@@ -111,8 +111,8 @@ async fn a_command_is_exclusive_and_runs_once() {
 #[tokio::test]
 async fn the_environment_is_an_allowlist_with_the_calls_key() {
     let workspace = TestWorkspace::new();
-    let said = success_text(workspace.command("env").await);
-    let names: Vec<&str> = said.lines().filter_map(|line| line.split('=').next()).collect();
+    let output = success_text(workspace.command("env").await);
+    let names: Vec<&str> = output.lines().filter_map(|line| line.split('=').next()).collect();
     let shells_own = ["PWD", "OLDPWD", "SHLVL", "_"];
     let ours = ["PATH", "HOME", "LANG", "USER", "TMPDIR", "TERM"];
     let known = |name: &&str| {
@@ -122,7 +122,7 @@ async fn the_environment_is_an_allowlist_with_the_calls_key() {
             || name.starts_with("LC_")
     };
     assert!(names.iter().all(known), "{names:?}");
-    assert!(said.contains("WINDLASS_CALL=run-1:toolu_1\n") && said.contains("TERM=dumb\n"));
+    assert!(output.contains("WINDLASS_CALL=run-1:toolu_1\n") && output.contains("TERM=dumb\n"));
 }
 
 #[tokio::test]
@@ -136,8 +136,8 @@ async fn commands_side_by_side_do_not_meet() {
         calls.spawn(async move { (n, bash.run(call_context(), command).await) });
     }
     for (n, outcome) in calls.join_all().await {
-        let said = failure_of(outcome).message_and_output();
-        assert_eq!(said, format!("the command ended with exit code {n}\n{n}\n"));
+        let output = failure_of(outcome).message_and_output();
+        assert_eq!(output, format!("the command ended with exit code {n}\n{n}\n"));
     }
 }
 

@@ -24,8 +24,8 @@ fn code(outcome: ToolOutcome) -> String {
 #[tokio::test]
 async fn a_new_file_is_made_with_its_folders() {
     let workspace = TestWorkspace::new();
-    let said = success_text(workspace.write_file("a/b/new.txt", "one\ntwo\n").await);
-    assert!(said.starts_with("created ") && said.ends_with("new.txt (2 lines)"), "{said}");
+    let output = success_text(workspace.write_file("a/b/new.txt", "one\ntwo\n").await);
+    assert!(output.starts_with("created ") && output.ends_with("new.txt (2 lines)"), "{output}");
     assert_eq!(workspace.bytes("a/b/new.txt"), b"one\ntwo\n");
     let left: Vec<_> = fs::read_dir(workspace.path().join("a/b")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
@@ -68,9 +68,9 @@ async fn an_edit_says_where_it_is() {
     let workspace = TestWorkspace::new();
     workspace.write("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     workspace.read_first("a.txt").await;
-    let said = success_text(workspace.edit("a.txt", "5\n", "five\nmore\n").await);
+    let output = success_text(workspace.edit("a.txt", "5\n", "five\nmore\n").await);
     let lines = "     2\t2\n     3\t3\n     4\t4\n     5\tfive\n     6\tmore\n     7\t6\n     8\t7\n     9\t8\n    10\t9\n";
-    assert!(said.starts_with("replaced once in ") && said.ends_with(lines), "{said}");
+    assert!(output.starts_with("replaced once in ") && output.ends_with(lines), "{output}");
 }
 
 #[tokio::test]
@@ -83,8 +83,9 @@ async fn an_edit_is_exact_and_unique_or_everywhere() {
     assert_eq!((&*error.code, error.message.contains("2 times")), ("not_unique", true));
     let all =
         r#"{"file_path": "a.txt", "old_string": "a", "new_string": "aa", "replace_all": true}"#;
-    let said = success_text(EditTool::new(&workspace.context).run(call_context(), json(all)).await);
-    assert!(said.starts_with("replaced 2 times"), "{said}");
+    let output =
+        success_text(EditTool::new(&workspace.context).run(call_context(), json(all)).await);
+    assert!(output.starts_with("replaced 2 times"), "{output}");
     assert_eq!(workspace.bytes("a.txt"), b"aa b aa");
     assert_eq!(code(workspace.edit("none.txt", "a", "b").await), "file_not_found");
 }

@@ -80,15 +80,15 @@ fn pdf(pages: u32) -> Vec<u8> {
 async fn a_pdf_comes_by_page() {
     let workspace = TestWorkspace::new();
     workspace.write("a.pdf", pdf(30));
-    let said =
+    let output =
         success_text(read(&workspace, value!({ "file_path": "a.pdf", "pages": "2-3" })).await);
-    assert!(said.starts_with("[page 2 of 30]\nthis is leaf 2\n[page 3 of 30]\n"), "{said}");
-    assert!(said.contains("continue with pages \"4-"), "{said}");
-    let said = success_text(read(&workspace, value!({ "file_path": "a.pdf" })).await);
-    assert!(said.contains("this is leaf 20") && !said.contains("leaf 21"), "{said}");
-    let said =
+    assert!(output.starts_with("[page 2 of 30]\nthis is leaf 2\n[page 3 of 30]\n"), "{output}");
+    assert!(output.contains("continue with pages \"4-"), "{output}");
+    let output = success_text(read(&workspace, value!({ "file_path": "a.pdf" })).await);
+    assert!(output.contains("this is leaf 20") && !output.contains("leaf 21"), "{output}");
+    let output =
         success_text(read(&workspace, value!({ "file_path": "a.pdf", "pages": "30" })).await);
-    assert_eq!(said, "[page 30 of 30]\nthis is leaf 30\n");
+    assert_eq!(output, "[page 30 of 30]\nthis is leaf 30\n");
     for (pages, code) in [
         ("31", "offset_past_end"),
         ("1-21", "invalid_input"),
@@ -136,8 +136,8 @@ async fn a_page_that_unpacks_without_end_is_not_unpacked() {
     document.save_to(&mut bytes).unwrap();
     assert!(bytes.len() < 1_000_000, "{}", bytes.len());
     workspace.write("bomb.pdf", bytes);
-    let said = success_text(read(&workspace, value!({ "file_path": "bomb.pdf" })).await);
-    assert!(said.contains("(this page cannot be read: "), "{said}");
+    let output = success_text(read(&workspace, value!({ "file_path": "bomb.pdf" })).await);
+    assert!(output.contains("(this page cannot be read: "), "{output}");
 }
 
 /// Malformed documents.
@@ -201,11 +201,11 @@ async fn a_notebook_comes_by_cell() {
 async fn marks_and_wide_characters_are_read_and_told() {
     let workspace = TestWorkspace::new();
     workspace.write("bom.txt", b"\xef\xbb\xbfone\n");
-    let said = success_text(read(&workspace, value!({ "file_path": "bom.txt" })).await);
-    assert_eq!(said, "     1\tone\n[UTF-8 with a byte order mark]\n");
+    let output = success_text(read(&workspace, value!({ "file_path": "bom.txt" })).await);
+    assert_eq!(output, "     1\tone\n[UTF-8 with a byte order mark]\n");
     workspace.write("wide.txt", b"\xfe\xff\0o\0n\0e\0\r\0\n");
-    let said = success_text(read(&workspace, value!({ "file_path": "wide.txt" })).await);
-    assert_eq!(said, "     1\tone\n[lines end in CR LF]\n[UTF-16, big-endian]\n");
+    let output = success_text(read(&workspace, value!({ "file_path": "wide.txt" })).await);
+    assert_eq!(output, "     1\tone\n[lines end in CR LF]\n[UTF-16, big-endian]\n");
     workspace.write("torn.txt", b"\xff\xfea");
     let error = failure_of(read(&workspace, value!({ "file_path": "torn.txt" })).await);
     assert_eq!(&*error.code, "binary_file");

@@ -67,9 +67,9 @@ async fn what_was_cut_is_in_a_file_that_the_last_line_names() {
     for (name, input) in [("Own", "{}"), ("Grep", grep), ("Bash", r#"{"command": "cat long.txt"}"#)]
     {
         let outcome = tools.get(name).unwrap().run(call_context(), json(input)).await;
-        let (whole, shown) = (success_text(outcome.clone()), shown_to_model(&outcome));
-        assert!(shown.contains("characters omitted") || name == "Bash", "{name} is not long");
-        let kept = paged_through(&workspace, named_file(&shown)).await;
+        let (whole, output) = (success_text(outcome.clone()), shown_to_model(&outcome));
+        assert!(output.contains("characters omitted") || name == "Bash", "{name} is not long");
+        let kept = paged_through(&workspace, named_file(&output)).await;
         let (said, _) = whole.rsplit_once("[full ").unwrap();
         match name {
             "Bash" => assert_eq!(kept, long_text()),
@@ -96,9 +96,9 @@ async fn an_error_that_says_too_much_is_kept_too_and_what_is_short_is_left_alone
     let tools = ToolRegistry::default().with(fails).with(short);
     let tools = with_long_results(&tools, &workspace.context);
     let outcome = tools.get("Fails").unwrap().run(call_context(), json("{}")).await;
-    let shown = shown_to_model(&outcome);
-    assert!(shown.len() < 40_000, "{}", shown.len());
-    assert_eq!(paged_through(&workspace, named_file(&shown)).await, long_text());
+    let output = shown_to_model(&outcome);
+    assert!(output.len() < 40_000, "{}", output.len());
+    assert_eq!(paged_through(&workspace, named_file(&output)).await, long_text());
     let outcome = tools.get("Short").unwrap().run(call_context(), json("{}")).await;
     assert_eq!(success_text(outcome), "short");
 }
@@ -135,9 +135,9 @@ async fn a_list_of_texts_is_kept_as_text_and_a_picture_stays_a_picture() {
     let tools =
         with_long_results(&ToolRegistry::default().with(BlocksTool(list)), &workspace.context);
     let outcome = tools.get("Blocks").unwrap().run(call_context(), json("{}")).await;
-    let shown = shown_to_model(&outcome);
-    assert!(shown.starts_with("first\n") && shown.contains("characters omitted"), "{shown}");
-    let kept = paged_through(&workspace, named_file(&shown)).await;
+    let output = shown_to_model(&outcome);
+    assert!(output.starts_with("first\n") && output.contains("characters omitted"), "{output}");
+    let kept = paged_through(&workspace, named_file(&output)).await;
     assert_eq!(kept.trim_end(), format!("first\n{}", long_text()).trim_end());
     let data = "A".repeat(200_000);
     let source = serde_json::json!({"type": "base64", "media_type": "image/png", "data": data});

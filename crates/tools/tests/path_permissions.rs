@@ -72,14 +72,14 @@ impl PathFixture {
         let effect =
             if facts.is_read_only() { CallEffect::ReadOnly } else { CallEffect::MayChange };
         let subject = &facts.subject;
-        let asked = PermissionQuery {
+        let query = PermissionQuery {
             tool,
             subject,
             effect,
             preference: HookPreference::Neutral,
             grants: &[],
         };
-        match self.permissions.evaluate_rules(asked) {
+        match self.permissions.evaluate_rules(query) {
             RuleDecision::Allow(_) => Verdict::Allow,
             RuleDecision::Ask(_) | RuleDecision::Undecided => Verdict::Ask,
             RuleDecision::Deny(..) => Verdict::Deny,
@@ -176,7 +176,7 @@ async fn case_43_a_race_between_looking_and_opening_leads_nowhere() {
 fn case_45_a_denied_file_is_denied_however_it_is_spelled() {
     let house = PathFixture::new();
     symlink("secrets", house.root().join("alias")).unwrap();
-    let whole = house.root().join("secrets/k");
+    let full_path = house.root().join("secrets/k");
     let paths = [
         "secrets/k",
         "./secrets//k",
@@ -184,7 +184,7 @@ fn case_45_a_denied_file_is_denied_however_it_is_spelled() {
         "SECRETS/k",
         "sub/../secrets/k",
         "alias/k",
-        whole.to_str().unwrap(),
+        full_path.to_str().unwrap(),
     ];
     for path in paths {
         assert_eq!(house.read_decision(path), Verdict::Deny, "{path}");

@@ -27,8 +27,8 @@ fn is_allowed(workspace: &TestWorkspace, lane: &LaneId, command: &str) -> bool {
         ..Permissions::default()
     };
     let (tool, effect, preference) = ("Bash", CallEffect::MayChange, HookPreference::Neutral);
-    let asked = PermissionQuery { tool, subject: &subject, effect, preference, grants: &[] };
-    matches!(permissions.evaluate_rules(asked), RuleDecision::Allow(_))
+    let query = PermissionQuery { tool, subject: &subject, effect, preference, grants: &[] };
+    matches!(permissions.evaluate_rules(query), RuleDecision::Allow(_))
 }
 
 /// Two calls of one reply: the second was authorised before the first ran.
@@ -133,9 +133,9 @@ async fn a_name_that_leads_into_the_workspace_is_not_free() {
     // Relative entries are not searched at all.
     let relative = with_path("node_modules/.bin:.::/usr/bin:/bin".to_owned());
     assert_eq!(name(&relative, "ls -l"), "ls");
-    let said =
+    let output =
         success_text(relative.run(call_context(), input("ls node_modules/.bin", 60_000)).await);
-    assert_eq!(said, "ls\n");
+    assert_eq!(output, "ls\n");
     let link = workspace.path().join("outside");
     symlink("/usr/bin", &link).unwrap();
     assert_eq!(name(&with_path(format!("{}:/bin", link.display())), "ls"), "ls");

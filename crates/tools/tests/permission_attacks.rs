@@ -87,14 +87,14 @@ impl AttackWorkspace {
     pub(crate) fn ruling(&self, command: &str) -> (RuleDecision, ShellCommand) {
         let shell = analyze_command(command, &self.zones);
         let subject = CallSubject::from(shell.clone());
-        let asked = PermissionQuery {
+        let query = PermissionQuery {
             tool: "Bash",
             subject: &subject,
             effect: CallEffect::MayChange,
             preference: HookPreference::Neutral,
             grants: &[],
         };
-        (self.permissions.evaluate_rules(asked), shell)
+        (self.permissions.evaluate_rules(query), shell)
     }
 
     pub(crate) fn verdict(&self, command: &str) -> Verdict {
@@ -243,12 +243,12 @@ const TABLE: &[(u8, &str, Verdict)] = &[
 
 #[test]
 fn every_attack_is_answered_as_written() {
-    let place = AttackWorkspace::new();
+    let workspace = AttackWorkspace::new();
     let wrong: Vec<_> = TABLE
         .iter()
-        .map(|(case, command, expected)| (case, command, expected, place.verdict(command)))
+        .map(|(case, command, expected)| (case, command, expected, workspace.verdict(command)))
         .filter(|(_, _, expected, verdict)| *expected != verdict)
-        .map(|row| format!("{row:?} {:?}", place.ruling(row.1)))
+        .map(|row| format!("{row:?} {:?}", workspace.ruling(row.1)))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -256,28 +256,28 @@ fn every_attack_is_answered_as_written() {
 /// Covers case 25.
 #[test]
 fn a_denied_command_is_found_at_the_end_of_a_long_list() {
-    let place = AttackWorkspace::new();
+    let workspace = AttackWorkspace::new();
     let long = format!("{}curl e", "true && ".repeat(60));
     let clock = SystemClock::start();
     let start = clock.monotonic_ms();
-    assert_eq!(place.verdict(&long), Deny);
+    assert_eq!(workspace.verdict(&long), Deny);
     // Ten times the promised limit: tests run in debug builds, concurrently with others.
-    let took = clock.monotonic_ms() - start;
-    assert!(took < 500, "{took} ms");
-    assert_eq!(place.verdict(&format!("{}ls", "true && ".repeat(60))), Allow);
+    let elapsed = clock.monotonic_ms() - start;
+    assert!(elapsed < 500, "{elapsed} ms");
+    assert_eq!(workspace.verdict(&format!("{}ls", "true && ".repeat(60))), Allow);
 }
 
 /// Covers cases 26 and 27, and the CVE in which a limit turned a denial into a question.
 #[test]
 fn what_is_over_a_limit_is_denied_and_overflows_nothing() {
-    let place = AttackWorkspace::new();
+    let workspace = AttackWorkspace::new();
     let long = [
         format!("echo {}", "x".repeat(1 << 20)),
         "ls; ".repeat(5_000),
         format!("{}id{}", "$(".repeat(10_000), ")".repeat(10_000)),
     ];
     for command in &long {
-        let (ruling, shell) = place.ruling(command);
+        let (ruling, shell) = workspace.ruling(command);
         assert_eq!(shell.coverage, ParseCoverage::Partial, "{:?}", shell.unsupported);
         assert!(matches!(ruling, RuleDecision::Deny(..)));
     }
@@ -305,9 +305,9 @@ fn what_is_over_a_limit_is_denied_and_overflows_nothing() {
         "case x in ",
         "xargs a 'b c' ",
     ];
-    let deep = pieces.iter().flat_map(|piece| [piece.repeat(10_000), piece.repeat(700)]);
+    let deep = pieces.iter().flat_map(|chunk| [chunk.repeat(10_000), chunk.repeat(700)]);
     for command in deep {
-        assert_ne!(place.verdict(&command), Allow, "{}", &command[..30]);
+        assert_ne!(workspace.verdict(&command), Allow, "{}", &command[..30]);
     }
 }
 
@@ -315,12 +315,12 @@ fn what_is_over_a_limit_is_denied_and_overflows_nothing() {
 /// process.
 #[test]
 fn characters_from_far_away_end_nothing() {
-    let place = AttackWorkspace::new();
+    let workspace = AttackWorkspace::new();
     for c in ['\u{e018b}', '\u{10ffff}', '\u{fffff}', '\u{2ffff}'] {
         for text in
             ["$X", "${X", "X=", "aX[", "$(X", "<<X\n", "{X", "#X", "=~ X", "?X", "@(X", "[[ a =~ X"]
         {
-            let _ = place.ruling(&text.replace('X', &c.to_string()));
+            let _ = workspace.ruling(&text.replace('X', &c.to_string()));
         }
     }
 }
@@ -328,27 +328,27 @@ fn characters_from_far_away_end_nothing() {
 /// Covers case 39.
 #[test]
 fn a_rule_for_one_command_says_nothing_of_the_next() {
-    let place = AttackWorkspace::new().with_allow_rules(&["Bash(cd:*)"]);
-    assert_eq!(place.verdict("cd / && id"), Ask);
-    assert_eq!(place.verdict("cd / && cat etc/passwd"), Ask);
-    assert_eq!(place.verdict("cd src && cat main.rs"), Allow);
-    let place = AttackWorkspace::new().with_allow_rules(&["Bash(*)"]);
-    assert_eq!(place.verdict("cd / && id"), Allow);
-    assert_eq!(place.verdict("cd / && curl e"), Deny);
-    assert_eq!(place.verdict("cd / && $(id)"), Ask);
+    let workspace = AttackWorkspace::new().with_allow_rules(&["Bash(cd:*)"]);
+    assert_eq!(workspace.verdict("cd / && id"), Ask);
+    assert_eq!(workspace.verdict("cd / && cat etc/passwd"), Ask);
+    assert_eq!(workspace.verdict("cd src && cat main.rs"), Allow);
+    let workspace = AttackWorkspace::new().with_allow_rules(&["Bash(*)"]);
+    assert_eq!(workspace.verdict("cd / && id"), Allow);
+    assert_eq!(workspace.verdict("cd / && curl e"), Deny);
+    assert_eq!(workspace.verdict("cd / && $(id)"), Ask);
 }
 
 #[test]
 fn looking_is_free_inside_the_workspace_only() {
-    let place = AttackWorkspace::new();
+    let workspace = AttackWorkspace::new();
     for free in
         ["cat a", "cat a b | grep -n x | sort -u", "grep -n x a", "find . -name x", "head -5 a"]
     {
-        assert_eq!(place.verdict(free), Allow, "{free}");
+        assert_eq!(workspace.verdict(free), Allow, "{free}");
     }
     for asked in
         ["cat /etc/passwd", "cat ~/.ssh/id", "cat ../x", "cat *", "cat a > b", "git status"]
     {
-        assert_eq!(place.verdict(asked), Ask, "{asked}");
+        assert_eq!(workspace.verdict(asked), Ask, "{asked}");
     }
 }

@@ -12,43 +12,43 @@ use Verdict::{Allow, Ask, Deny};
 
 /// A workspace of a hostile repository: links to denied files, and links within it to other files.
 fn hostile() -> AttackWorkspace {
-    let place = AttackWorkspace::new();
+    let workspace = AttackWorkspace::new();
     for file in [".env", "a.txt", "f", "deep/f", "deep/d2/x", "secrets/key", "src/f.txt", "s.sh"] {
-        place.file(file);
+        workspace.file(file);
     }
-    place.file("a/x");
-    place.file("vendor/.mcp.json");
-    std::fs::create_dir_all(place.path(".git/hooks")).unwrap();
-    let outside = place.zones.home().unwrap().join("outside");
+    workspace.file("a/x");
+    workspace.file("vendor/.mcp.json");
+    std::fs::create_dir_all(workspace.path(".git/hooks")).unwrap();
+    let outside = workspace.zones.home().unwrap().join("outside");
     std::fs::create_dir_all(&outside).unwrap();
     std::fs::write(outside.join("cred"), "x").unwrap();
-    symlink("../deep/d2", place.path("a/dl")).unwrap();
-    symlink(outside.join("cred"), place.path("a/f")).unwrap();
-    symlink(&outside, place.path("a/o")).unwrap();
-    symlink(".env", place.path("e")).unwrap();
-    symlink("secrets/key", place.path("k")).unwrap();
-    symlink("../secrets", place.path("src/l")).unwrap();
-    symlink("/proc/self/cwd", place.path("here")).unwrap();
-    symlink(".git", place.path("g")).unwrap();
-    symlink("/bin/cat", place.path("x")).unwrap();
-    place
+    symlink("../deep/d2", workspace.path("a/dl")).unwrap();
+    symlink(outside.join("cred"), workspace.path("a/f")).unwrap();
+    symlink(&outside, workspace.path("a/o")).unwrap();
+    symlink(".env", workspace.path("e")).unwrap();
+    symlink("secrets/key", workspace.path("k")).unwrap();
+    symlink("../secrets", workspace.path("src/l")).unwrap();
+    symlink("/proc/self/cwd", workspace.path("here")).unwrap();
+    symlink(".git", workspace.path("g")).unwrap();
+    symlink("/bin/cat", workspace.path("x")).unwrap();
+    workspace
 }
 
 /// Checks that none of these runs without approval, whatever the rules are.
 #[track_caller]
-fn none_is_allowed(place: &AttackWorkspace, commands: &[&str]) {
+fn none_is_allowed(workspace: &AttackWorkspace, commands: &[&str]) {
     let allowed: Vec<&&str> =
-        commands.iter().filter(|command| place.verdict(command) == Allow).collect();
+        commands.iter().filter(|command| workspace.verdict(command) == Allow).collect();
     assert!(allowed.is_empty(), "allowed: {allowed:#?}");
 }
 
 #[track_caller]
-fn all_are(place: &AttackWorkspace, expected: Verdict, commands: &[&str]) {
+fn all_are(workspace: &AttackWorkspace, expected: Verdict, commands: &[&str]) {
     let wrong: Vec<String> = commands
         .iter()
-        .map(|command| (command, place.verdict(command)))
+        .map(|command| (command, workspace.verdict(command)))
         .filter(|(_, verdict)| *verdict != expected)
-        .map(|(command, verdict)| format!("{command}: {verdict:?} {:?}", place.ruling(command)))
+        .map(|(command, verdict)| format!("{command}: {verdict:?} {:?}", workspace.ruling(command)))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -82,23 +82,27 @@ fn a_word_that_the_shell_changes_is_not_plain() {
         PermissionMode::DontAsk,
         PermissionMode::Plan,
     ] {
-        let place = hostile()
+        let workspace = hostile()
             .in_mode(mode)
             .with_allow_rules(&["Bash(dd:*)"])
             .with_deny_rules(&["Read(~/k)"]);
-        none_is_allowed(&place, &words);
+        none_is_allowed(&workspace, &words);
     }
-    let place = AttackWorkspace::new().with_deny_rules(&[]);
-    all_are(&place, Allow, &["echo {} x", "echo a{b}c", "echo HEAD@{1}", "echo a:~b", "ls x,y"]);
+    let workspace = AttackWorkspace::new().with_deny_rules(&[]);
+    all_are(
+        &workspace,
+        Allow,
+        &["echo {} x", "echo a{b}c", "echo HEAD@{1}", "echo a:~b", "ls x,y"],
+    );
 }
 
 /// The shell resolves `..` by the name of a folder, the kernel by the folder itself.
 // spec: PERMISSIONS-15
 #[test]
 fn a_change_of_folder_through_a_link_does_not_leave_the_workspace() {
-    let place = hostile().with_allow_rules(&["Bash(cd:*)"]).with_deny_rules(&[]);
+    let workspace = hostile().with_allow_rules(&["Bash(cd:*)"]).with_deny_rules(&[]);
     none_is_allowed(
-        &place,
+        &workspace,
         &[
             "cd a/dl/.. && cat f",
             "cd ./a/dl/../ && cat f",
@@ -109,15 +113,19 @@ fn a_change_of_folder_through_a_link_does_not_leave_the_workspace() {
             "cd -L a && cat f",
         ],
     );
-    let place = hostile()
+    let workspace = hostile()
         .in_mode(PermissionMode::AcceptEdits)
         .with_allow_rules(&["Bash(cd:*)"])
         .with_deny_rules(&[]);
     none_is_allowed(
-        &place,
+        &workspace,
         &["cd a/dl/.. && echo x > o/new", "cd a/dl/.. && touch o/new", "cd a/dl/.. && cp x o/new"],
     );
-    all_are(&place, Allow, &["cd src && cat f.txt", "cd deep/.. && cat f", "cd -- deep && cat f"]);
+    all_are(
+        &workspace,
+        Allow,
+        &["cd src && cat f.txt", "cd deep/.. && cat f", "cd -- deep && cat f"],
+    );
 }
 
 /// Commands for a shell whose text is not visible.
@@ -125,10 +133,10 @@ fn a_change_of_folder_through_a_link_does_not_leave_the_workspace() {
 #[test]
 fn a_shell_whose_text_is_not_plain_is_asked_about() {
     for mode in [PermissionMode::Default, PermissionMode::AcceptEdits] {
-        let place =
+        let workspace =
             hostile().in_mode(mode).with_allow_rules(&["Bash"]).with_deny_rules(&["Bash(touch:*)"]);
         none_is_allowed(
-            &place,
+            &workspace,
             &[
                 "sh -c -- 'touch victim'",
                 "sh -c -e 'touch victim'",
@@ -201,9 +209,9 @@ fn a_rule_covers_only_options_that_are_known_to_be_harmless() {
         "Bash(less:*)",
         "Bash(date:*)",
     ];
-    let place = AttackWorkspace::new().with_allow_rules(&rules).with_deny_rules(&[]);
+    let workspace = AttackWorkspace::new().with_allow_rules(&rules).with_deny_rules(&[]);
     none_is_allowed(
-        &place,
+        &workspace,
         &[
             "sed -e p -ne '1e touch pwned' a.txt",
             "sed -e p --exp '1e touch pwned' a.txt",
@@ -347,23 +355,23 @@ fn a_denied_file_is_not_reached_by_a_way_that_does_not_name_it() {
             PermissionMode::Auto,
             PermissionMode::DontAsk,
         ] {
-            let place = hostile().in_mode(mode).with_allow_rules(rules).with_deny_rules(&deny);
-            none_is_allowed(&place, HIDDEN_READS);
+            let workspace = hostile().in_mode(mode).with_allow_rules(rules).with_deny_rules(&deny);
+            none_is_allowed(&workspace, HIDDEN_READS);
         }
     }
-    let place = hostile().with_allow_rules(&["Bash"]).with_deny_rules(&["Read(secrets/key)"]);
+    let workspace = hostile().with_allow_rules(&["Bash"]).with_deny_rules(&["Read(secrets/key)"]);
     none_is_allowed(
-        &place,
+        &workspace,
         &["cat ?", "cat k", "cat src/*/key", "tar cf x s*", "zip -r x src", "cat src/l/k*"],
     );
-    let outside = place.zones.home().unwrap().join("outside/cred");
+    let outside = workspace.zones.home().unwrap().join("outside/cred");
     let rule = format!("Read(/{})", outside.display());
-    let place = place.with_deny_rules(&[&rule]);
+    let workspace = workspace.with_deny_rules(&[&rule]);
     let home = outside.parent().unwrap().display().to_string();
-    none_is_allowed(&place, &["cat a/?", "cat a/o/*", "cat */f", "cat ~/outside/*", "cat a/f"]);
-    none_is_allowed(&place, &[&format!("cat {home}/c*")]);
-    let place = place.with_deny_rules(&["Read(~/outside/**)"]);
-    none_is_allowed(&place, &["cat ~/outside/*", "cat ~/o*/cred", "dd if=~/outside/cred"]);
+    none_is_allowed(&workspace, &["cat a/?", "cat a/o/*", "cat */f", "cat ~/outside/*", "cat a/f"]);
+    none_is_allowed(&workspace, &[&format!("cat {home}/c*")]);
+    let workspace = workspace.with_deny_rules(&["Read(~/outside/**)"]);
+    none_is_allowed(&workspace, &["cat ~/outside/*", "cat ~/o*/cred", "dd if=~/outside/cred"]);
 }
 
 /// Protected paths, written to without being named plainly.
@@ -419,8 +427,8 @@ const HIDDEN_WRITES: &[&str] = &[
 #[test]
 fn a_protected_place_is_not_written_by_a_way_that_does_not_name_it() {
     for mode in [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Auto] {
-        let place = hostile().in_mode(mode).with_allow_rules(&["Bash"]).with_deny_rules(&[]);
-        none_is_allowed(&place, HIDDEN_WRITES);
+        let workspace = hostile().in_mode(mode).with_allow_rules(&["Bash"]).with_deny_rules(&[]);
+        none_is_allowed(&workspace, HIDDEN_WRITES);
     }
 }
 
@@ -466,11 +474,11 @@ const EDITS: &[&str] = &[
 #[test]
 fn a_file_that_may_not_be_edited_is_not_changed_by_any_command() {
     for mode in [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Auto] {
-        let place =
+        let workspace =
             hostile().in_mode(mode).with_allow_rules(&["Bash"]).with_deny_rules(&["Edit(src/**)"]);
-        none_is_allowed(&place, EDITS);
+        none_is_allowed(&workspace, EDITS);
         all_are(
-            &place,
+            &workspace,
             Allow,
             &["cat src/f.txt", "grep -rn x .", "git log --oneline", "git add src", "cargo test"],
         );
@@ -482,28 +490,28 @@ fn a_file_that_may_not_be_edited_is_not_changed_by_any_command() {
 #[test]
 fn a_denied_program_is_met_under_its_other_names() {
     let deny = ["Bash(cat:*)", "Bash(git push:*)"];
-    let place = hostile().with_allow_rules(&["Bash"]).with_deny_rules(&deny);
+    let workspace = hostile().with_allow_rules(&["Bash"]).with_deny_rules(&deny);
     all_are(
-        &place,
+        &workspace,
         Deny,
         &["./x victim", "/usr/lib/git-core/git-push . HEAD:x", "git-push . x", "git  push"],
     );
-    none_is_allowed(&place, &["git send-pack . x", "src/../x victim"]);
+    none_is_allowed(&workspace, &["git send-pack . x", "src/../x victim"]);
 }
 
 #[test]
 fn what_takes_long_to_judge_is_judged_in_time() {
     use windlass_runtime::ports::Clock;
-    let place =
+    let workspace =
         hostile().with_allow_rules(&["Bash"]).with_deny_rules(&["Read(.env)", "Edit(src/**)"]);
     let clock = windlass_runtime::SystemClock::start();
     let start = clock.monotonic_ms();
     let text = "word/x.y(z) ".repeat(4_000);
-    place.verdict(&format!("tool '{text}' $x"));
-    place.verdict(&format!("tool {}", "a/b/c@d:e ".repeat(4_000)));
-    let took = clock.monotonic_ms() - start;
+    workspace.verdict(&format!("tool '{text}' $x"));
+    workspace.verdict(&format!("tool {}", "a/b/c@d:e ".repeat(4_000)));
+    let elapsed = clock.monotonic_ms() - start;
     // Tests run in debug builds, concurrently with others.
-    assert!(took < 20_000, "{took} ms");
-    assert_eq!(place.verdict("cat e"), Deny);
-    assert_eq!(place.verdict("cat ?"), Ask);
+    assert!(elapsed < 20_000, "{elapsed} ms");
+    assert_eq!(workspace.verdict("cat e"), Deny);
+    assert_eq!(workspace.verdict("cat ?"), Ask);
 }

@@ -26,11 +26,11 @@ fn timed_out(outcome: &ToolOutcome) -> u64 {
 async fn a_command_has_a_group_of_its_own() {
     let workspace = TestWorkspace::new();
     let groups = "cut -d' ' -f5 /proc/$$/stat /proc/self/stat; echo ${WINDLASS_GROUP%.}";
-    let said = success_text(workspace.command(groups).await);
-    let mut groups: Vec<&str> = said.lines().collect();
+    let output = success_text(workspace.command(groups).await);
+    let mut groups: Vec<&str> = output.lines().collect();
     groups.dedup();
     let ours = rustix::process::getpgrp().as_raw_nonzero().to_string();
-    assert!(groups.len() == 1 && groups != [ours.as_str()], "{said}");
+    assert!(groups.len() == 1 && groups != [ours.as_str()], "{output}");
 }
 
 // spec: TOOLS-08
@@ -38,12 +38,15 @@ async fn a_command_has_a_group_of_its_own() {
 async fn a_call_ends_with_its_command_although_a_child_holds_the_pipe() {
     let workspace = TestWorkspace::new();
     let start = workspace.clock.monotonic_ms();
-    let said = success_text(workspace.command("sleep 60 & echo $! > child; echo said").await);
-    let took = workspace.clock.monotonic_ms() - start;
-    assert!(said.starts_with("said\n[ended processes that the command left running: 1"), "{said}");
+    let output = success_text(workspace.command("sleep 60 & echo $! > child; echo said").await);
+    let elapsed = workspace.clock.monotonic_ms() - start;
     assert!(
-        (OUTPUT_DRAIN_MS..OUTPUT_DRAIN_MS + TERMINATION_GRACE_MS + SLACK_MS).contains(&took),
-        "{took}"
+        output.starts_with("said\n[ended processes that the command left running: 1"),
+        "{output}"
+    );
+    assert!(
+        (OUTPUT_DRAIN_MS..OUTPUT_DRAIN_MS + TERMINATION_GRACE_MS + SLACK_MS).contains(&elapsed),
+        "{elapsed}"
     );
     assert!(!is_alive(workspace.pid("child").await));
 }
@@ -53,8 +56,8 @@ async fn a_daemon_that_left_the_group_is_ended_too() {
     let workspace = TestWorkspace::new();
     let daemon = "(setsid sh -c 'echo $$ > daemon; exec sleep 60' &) ; \
                   while [ ! -s daemon ]; do sleep 0.01; done; echo said";
-    let said = success_text(workspace.command(daemon).await);
-    assert!(said.starts_with("said\n"), "{said}");
+    let output = success_text(workspace.command(daemon).await);
+    assert!(output.starts_with("said\n"), "{output}");
     assert!(!is_alive(workspace.pid("daemon").await));
 }
 
@@ -168,8 +171,8 @@ async fn dropping_the_call_ends_the_deaf_and_the_daemons_after_the_grace() {
 #[tokio::test]
 async fn no_guard_is_left_over() {
     let workspace = TestWorkspace::new();
-    let said = success_text(workspace.command("echo ${WINDLASS_GROUP%.}").await);
-    assert!(!is_alive(said.trim().parse().unwrap()));
+    let output = success_text(workspace.command("echo ${WINDLASS_GROUP%.}").await);
+    assert!(!is_alive(output.trim().parse().unwrap()));
 }
 
 const FOLDER: &str = "WINDLASS_TEST_FOLDER";

@@ -110,9 +110,9 @@ async fn a_missing_file_says_where_to_look() {
     assert!(error.message.contains(path.to_str().unwrap()), "{}", error.message);
     let hint = format!("list the directory {} first", workspace.path().display());
     assert!(error.hint.contains(&hint), "{}", error.hint);
-    let shown: String =
+    let output: String =
         CallResult::from_outcome(&outcome, 32_000, SideEffects::None).content.read().unwrap();
-    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let shown: serde_json::Value = serde_json::from_str(&output).unwrap();
     assert_eq!((&shown["code"], &shown["recoverable"]), (&"file_not_found".into(), &true.into()));
 }
 

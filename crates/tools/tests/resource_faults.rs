@@ -23,9 +23,12 @@ async fn fault_41_a_command_that_hangs_for_ever_is_ended_with_its_group() {
     let hangs = "sh -c 'echo $$ > grandchild; while :; do sleep 1; done' & echo $$ > child; \
                  cat < /dev/zero > /dev/null";
     let error = failure_of(workspace.command_within(hangs, 300).await);
-    let took = workspace.clock.monotonic_ms() - start;
+    let elapsed = workspace.clock.monotonic_ms() - start;
     assert_eq!(&*error.code, "timed_out");
-    assert!((300..300 + TERMINATION_GRACE_MS + KILL_WAIT_MS + SLACK_MS).contains(&took), "{took}");
+    assert!(
+        (300..300 + TERMINATION_GRACE_MS + KILL_WAIT_MS + SLACK_MS).contains(&elapsed),
+        "{elapsed}"
+    );
     for name in ["child", "grandchild"] {
         assert!(!is_alive(workspace.pid(name).await), "{name}");
     }
@@ -39,10 +42,10 @@ async fn fault_42_a_daemon_does_not_hold_the_call_and_does_not_outlive_it() {
     let daemon = "(setsid sh -c 'setsid sh -c \"echo \\$\\$ > daemon; exec sleep 60\" & exit' \
                   <&- >&- 2>&- &); while [ ! -s daemon ]; do sleep 0.01; done; echo said";
     let start = workspace.clock.monotonic_ms();
-    let said = success_text(workspace.command(daemon).await);
-    let took = workspace.clock.monotonic_ms() - start;
-    assert!(said.starts_with("said\n"), "{said}");
-    assert!(took < TERMINATION_GRACE_MS + SLACK_MS, "{took}");
+    let output = success_text(workspace.command(daemon).await);
+    let elapsed = workspace.clock.monotonic_ms() - start;
+    assert!(output.starts_with("said\n"), "{output}");
+    assert!(elapsed < TERMINATION_GRACE_MS + SLACK_MS, "{elapsed}");
     assert!(!is_alive(workspace.pid("daemon").await));
 }
 
@@ -53,12 +56,12 @@ async fn fault_43_a_command_that_ignores_every_signal_is_killed() {
     let deaf = "trap '' TERM INT HUP QUIT USR1; echo $$ > child; while :; do sleep 0.2; done";
     let start = workspace.clock.monotonic_ms();
     let error = failure_of(workspace.command_within(deaf, 300).await);
-    let took = workspace.clock.monotonic_ms() - start;
+    let elapsed = workspace.clock.monotonic_ms() - start;
     assert_eq!(&*error.code, "timed_out");
     assert!(
         (300 + TERMINATION_GRACE_MS..300 + TERMINATION_GRACE_MS + KILL_WAIT_MS + SLACK_MS)
-            .contains(&took),
-        "{took}"
+            .contains(&elapsed),
+        "{elapsed}"
     );
     assert!(!is_alive(workspace.pid("child").await));
 }
@@ -103,12 +106,12 @@ async fn stands_in_for_a_flood() {
     let workspace = TestWorkspace::new();
     drop(workspace.command("head -c 1000000 /dev/zero").await);
     let before = status_kib("VmHWM:");
-    let said = success_text(workspace.command(command.to_str().unwrap()).await);
+    let output = success_text(workspace.command(command.to_str().unwrap()).await);
     let grown = status_kib("VmHWM:") - before;
     assert!(grown < MOST_KIB, "grew by {grown} KiB");
     let omitted = 1_000_000_000 - HEAD_BYTES - TAIL_BYTES;
-    assert!(said.contains(&format!("[… {omitted} bytes omitted …]")));
-    assert!(said.contains("of 1000000000 bytes of output: "));
+    assert!(output.contains(&format!("[… {omitted} bytes omitted …]")));
+    assert!(output.contains("of 1000000000 bytes of output: "));
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test needs a process to measure")]
@@ -134,14 +137,14 @@ async fn fault_46_any_bytes_are_told_and_none_is_lost() {
     let workspace = TestWorkspace::new();
     let bytes = r"printf 'a\0b\377\355\240\200c\033]52;c;eA==\a\033[2J\r'";
     let outcome = workspace.command(bytes).await;
-    let shown = CallResult::from_outcome(&outcome, 32_000, SideEffects::Unknown);
-    assert!(serde_json::from_str::<String>(shown.content.text()).is_ok());
-    let said = success_text(outcome);
-    assert!(said.starts_with("a\0b\u{fffd}") && said.contains("\u{1b}]52"), "{said:?}");
+    let result = CallResult::from_outcome(&outcome, 32_000, SideEffects::Unknown);
+    assert!(serde_json::from_str::<String>(result.content.text()).is_ok());
+    let output = success_text(outcome);
+    assert!(output.starts_with("a\0b\u{fffd}") && output.contains("\u{1b}]52"), "{output:?}");
     // The file contains what was printed, to the byte.
     let many = format!("for i in $(seq 3000); do {bytes}; done");
-    let said = success_text(workspace.command(&many).await);
-    let path = said.split_once(" bytes): ").unwrap().1;
+    let output = success_text(workspace.command(&many).await);
+    let path = output.split_once(" bytes): ").unwrap().1;
     let kept = fs::read(path.split_once("; read it").unwrap().0).unwrap();
     let once = b"a\0b\xff\xed\xa0\x80c\x1b]52;c;eA==\x07\x1b[2J\r";
     assert_eq!(kept, once.repeat(3_000));

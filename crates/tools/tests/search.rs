@@ -33,9 +33,9 @@ fn project() -> TestWorkspace {
 }
 
 async fn search(tool: &dyn Tool, workspace: &TestWorkspace, input: Value) -> String {
-    let said = success_text(tool.run(call_context(), json(&input.to_string())).await);
+    let output = success_text(tool.run(call_context(), json(&input.to_string())).await);
     let root = workspace.context.zones().root().to_str().unwrap().to_owned();
-    said.replace(&format!("{root}/"), "")
+    output.replace(&format!("{root}/"), "")
 }
 
 async fn grep(workspace: &TestWorkspace, input: Value) -> String {

@@ -123,9 +123,9 @@ proptest! {
 
     #[test]
     fn only_covered_commands_are_allowed(pieces in proptest::collection::vec(0..PIECES.len(), 1..12)) {
-        let place = &*PLACE;
+        let workspace = &*PLACE;
         let command: String = pieces.iter().map(|piece| PIECES[*piece]).collect();
-        let (ruling, shell) = place.ruling(&command);
+        let (ruling, shell) = workspace.ruling(&command);
         let is_denied = matches!(ruling, RuleDecision::Deny(..));
         if let RuleDecision::Allow(_) = ruling {
             prop_assert!(is_plainly_covered(&command), "{command:?} {shell:?}");
@@ -172,20 +172,20 @@ const HOSTILE: &[&str] = &[
 // spec: PERMISSIONS-15
 #[test]
 fn the_largest_command_is_judged_in_a_bounded_time() {
-    for piece in HOSTILE {
-        let count = MAX_COMMAND_BYTES / piece.len();
-        assert_bounded(&PLACE, &piece.repeat(count));
+    for chunk in HOSTILE {
+        let count = MAX_COMMAND_BYTES / chunk.len();
+        assert_bounded(&PLACE, &chunk.repeat(count));
     }
     // As many words as are checked at all.
-    for piece in ["x ", "* ", ".a/b ", "a@b ", "~/.ssh/x "] {
-        assert_bounded(&PLACE, &piece.repeat(5_000));
+    for chunk in ["x ", "* ", ".a/b ", "a@b ", "~/.ssh/x "] {
+        assert_bounded(&PLACE, &chunk.repeat(5_000));
     }
 }
 
-fn assert_bounded(place: &AttackWorkspace, command: &str) {
+fn assert_bounded(workspace: &AttackWorkspace, command: &str) {
     let most = Duration::from_secs(if cfg!(debug_assertions) { 4 } else { 1 });
     let begin = time_on_cpu();
-    let _ = place.ruling(command);
+    let _ = workspace.ruling(command);
     let taken = time_on_cpu().saturating_sub(begin);
     assert!(taken < most, "{:?}: {taken:?}", command.chars().take(40).collect::<String>());
 }
@@ -194,15 +194,15 @@ fn assert_bounded(place: &AttackWorkspace, command: &str) {
 /// different patterns share one limit.
 #[test]
 fn patterns_in_a_large_folder_are_judged_in_a_bounded_time() {
-    let place = AttackWorkspace::new();
+    let workspace = AttackWorkspace::new();
     for number in 0..3_000 {
-        std::fs::write(place.path(&format!("{number}{}", "a".repeat(200))), "").unwrap();
+        std::fs::write(workspace.path(&format!("{number}{}", "a".repeat(200))), "").unwrap();
     }
     let same = "cat ".to_owned() + &"* ".repeat(4_000);
     let several: String = (0..4_000).map(|number| format!("*{number}* ")).collect();
     let slow = format!("cat {}b", "*a".repeat(40_000));
     for command in [same, format!("cat {several}"), format!("x {several}"), slow] {
-        assert_bounded(&place, &command);
+        assert_bounded(&workspace, &command);
     }
 }
 

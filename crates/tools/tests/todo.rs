@@ -14,8 +14,8 @@ async fn a_list_is_kept_for_its_conversation() {
         {"content": "look", "status": "completed"},
         {"content": "build", "status": "in_progress", "activeForm": "building"},
         {"content": "test", "status": "pending"}]}"#;
-    let said = success_text(tool.run(call_context(), json(list)).await);
-    assert_eq!(said, "[x] look\n[>] build\n[ ] test\n");
+    let output = success_text(tool.run(call_context(), json(list)).await);
+    assert_eq!(output, "[x] look\n[>] build\n[ ] test\n");
     let kept = workspace.context.todos(&call_context().lane);
     assert_eq!((kept.len(), kept[1].status), (3, TodoStatus::InProgress));
     assert_eq!(kept[1].active_form.as_deref(), Some("building"));

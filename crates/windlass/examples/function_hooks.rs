@@ -23,9 +23,9 @@ impl Hooks for HouseRules {
         Box::pin(std::future::ready(answer.into()))
     }
 
-    fn review(&self, scene: HookContext, about: Review) -> BoxFuture<'_, ReviewResult> {
+    fn review(&self, scene: HookContext, review: Review) -> BoxFuture<'_, ReviewResult> {
         let is_short = scene.answer_text().len() < 400;
-        let advice = match about {
+        let advice = match review {
             Review::Answer { .. } if !is_short => {
                 ReviewResult::Block { reason: "say it in one line".into() }
             }

@@ -39,8 +39,8 @@ pub(crate) fn report_parse_error(error: &clap::Error, typed: &[OsString]) -> Exi
 }
 
 /// Prints why a command line is rejected.
-pub(crate) fn report_usage_error(why: &str) -> ExitCode {
-    terminal::print_note(&format!("windlass: {why}"));
+pub(crate) fn report_usage_error(reason: &str) -> ExitCode {
+    terminal::print_note(&format!("windlass: {reason}"));
     ExitReason::UsageError.to_exit_code()
 }
 
@@ -57,9 +57,9 @@ pub(crate) fn unknown_command_message(typed: Option<&str>) -> String {
 
 /// The known name that was probably meant, by edit distance.
 fn nearest_name<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let most = typed.chars().count().div_ceil(3).min(2);
+    let limit = typed.chars().count().div_ceil(3).min(2);
     let near = names.map(|name| (edit_distance(typed, name), name));
-    near.filter(|(edits, _)| *edits <= most).min().map(|(_, name)| name)
+    near.filter(|(edits, _)| *edits <= limit).min().map(|(_, name)| name)
 }
 
 /// The number of edits between two words: characters added, left out, replaced, or swapped with
@@ -90,17 +90,17 @@ fn edit_distance(typed: &str, name: &str) -> usize {
 }
 
 /// The error message of clap in one sentence, without the parts that only repeat it.
-fn one_sentence(said: &str, typed: &[OsString]) -> String {
-    let is_split_prompt = said.contains("cannot be used with '[PROMPT]'")
-        || (said.contains("the subcommand '") && said.contains("[PROMPT]"));
+fn one_sentence(text: &str, typed: &[OsString]) -> String {
+    let is_split_prompt = text.contains("cannot be used with '[PROMPT]'")
+        || (text.contains("the subcommand '") && text.contains("[PROMPT]"));
     if is_split_prompt {
         return "quote a prompt that has several words: `windlass -p \"…\"`".to_owned();
     }
     let problem: Vec<&str> =
-        said.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+        text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
     let problem = problem.join(" ");
     let problem = problem.strip_prefix("error: ").unwrap_or(&problem).trim_end_matches(':');
-    let tip = said.lines().filter_map(|line| line.trim().strip_prefix("tip: "));
+    let tip = text.lines().filter_map(|line| line.trim().strip_prefix("tip: "));
     let tip: String =
         tip.filter(|tip| tip.contains("similar")).map(|tip| format!("; {tip}")).collect();
     format!("{problem}{tip}; see `{} --help`", command_in_usage(typed))

@@ -61,12 +61,12 @@ fn a_command_with_a_slip_of_the_finger_is_named() {
         ("fix the bug", None),
         ("", None),
     ] {
-        let said = unknown_command_message(Some(typed));
+        let output = unknown_command_message(Some(typed));
         match meant {
             Some(name) => {
-                assert!(said.contains(&format!("did you mean `windlass {name}`?")), "{said}");
+                assert!(output.contains(&format!("did you mean `windlass {name}`?")), "{output}");
             }
-            None => assert!(said.starts_with("to run a prompt"), "{typed}: {said}"),
+            None => assert!(output.starts_with("to run a prompt"), "{typed}: {output}"),
         }
     }
     assert!(unknown_command_message(None).contains("windlass -p \"PROMPT\""));

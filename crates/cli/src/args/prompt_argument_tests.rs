@@ -34,7 +34,7 @@ fn a_prompt_may_look_like_an_option_or_a_command() {
             &["windlass", "-pc", prompt, "--json"],
             &["windlass", "-p", "--json", "--", prompt],
         ] {
-            let args = read(words).unwrap_or_else(|why| panic!("{words:?}: {why}"));
+            let args = read(words).unwrap_or_else(|reason| panic!("{words:?}: {reason}"));
             assert!(args.command.is_none(), "{words:?}");
             assert_eq!(args.print.prompt.as_deref(), Some(prompt), "{words:?}");
             assert!(args.print.print && args.print.agent.output.json, "{words:?}");
@@ -53,9 +53,9 @@ fn an_option_in_the_place_of_the_prompt_is_refused() {
         "--output-format=json",
         "-rabc",
     ] {
-        let why = read(&["windlass", "-p", option]).unwrap_err();
-        assert!(why.contains("`windlass -p -- TEXT`"), "{option}: {why}");
-        assert!(!why.contains("{}") && !why.contains("Bash"), "{option}: {why}");
+        let reason = read(&["windlass", "-p", option]).unwrap_err();
+        assert!(reason.contains("`windlass -p -- TEXT`"), "{option}: {reason}");
+        assert!(!reason.contains("{}") && !reason.contains("Bash"), "{option}: {reason}");
         // With a prompt the word can only be an option.
         assert!(read(&["windlass", "-p", option, "hello"]).is_ok(), "{option}");
         assert!(read(&["windlass", option, "-p"]).is_ok(), "{option}");

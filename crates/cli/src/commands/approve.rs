@@ -51,12 +51,12 @@ pub(crate) async fn run(args: ApproveArgs) -> anyhow::Result<ExitCode> {
 /// Prints the complete call that is approved: on standard error, so that the answer can still be
 /// piped.
 pub(super) fn print_question(
-    about: &QuestionKind,
+    kind: &QuestionKind,
     now: &Conversation,
     agent: &AgentArgs,
 ) -> anyhow::Result<()> {
     let folder = paths::resolve_folder(&agent.permissions.workspace, "--workspace")?;
-    let (title, details) = messages::question_for_terminal(about, now, &folder);
+    let (title, details) = messages::question_for_terminal(kind, now, &folder);
     terminal::print_note(&title);
     details.iter().for_each(|line| terminal::print_note(line));
     Ok(())

@@ -19,11 +19,11 @@ pub(super) async fn run(print: &PrintArgs) -> anyhow::Result<ExitCode> {
         setup::start_for_conversation(old.clone(), &print.agent, ModelNeed::NotNeeded).await?;
     // A new session in any case, even if a conversation was named.
     let session = print::open_session(print, &setup, None).await?;
-    let (store, place) = (setup.store.as_ref(), &print.agent.store);
+    let (store, store_args) = (setup.store.as_ref(), &print.agent.store);
     newest_conversation::record_cleared_conversation(
         session.lane(),
         store,
-        place,
+        store_args,
         &setup.workspace,
     )
     .await?;
@@ -32,7 +32,7 @@ pub(super) async fn run(print: &PrintArgs) -> anyhow::Result<ExitCode> {
         setup.windlass.session(old.clone()).close(SessionEndReason::Clear).await;
         output::print_hook_messages(&setup);
     }
-    let said = words::conversation_cleared(session.lane(), old.as_ref());
-    output::print_cleared(&said, old.as_ref(), (&session, &setup), &print.agent)?;
+    let text = words::conversation_cleared(session.lane(), old.as_ref());
+    output::print_cleared(&text, old.as_ref(), (&session, &setup), &print.agent)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -56,6 +56,6 @@ pub(super) async fn request_compaction(
     keep: Option<&str>,
 ) -> anyhow::Result<()> {
     let body = InboxCommand::Compact { instructions: keep.map(Arc::from) };
-    let letter = OutboxMessage { idempotency_key: Arc::from(setup::new_id()), body };
-    Ok(store.enqueue_message(story.lane.clone(), letter).await.map(drop)?)
+    let message = OutboxMessage { idempotency_key: Arc::from(setup::new_id()), body };
+    Ok(store.enqueue_message(story.lane.clone(), message).await.map(drop)?)
 }

@@ -20,8 +20,8 @@ struct DeletedJson<'a> {
     entries: u64,
 }
 
-pub(crate) async fn run(id: &str, place: &StoreArgs, json: bool) -> anyhow::Result<ExitCode> {
-    let store = setup::open_existing_store(place).await?;
+pub(crate) async fn run(id: &str, store_args: &StoreArgs, json: bool) -> anyhow::Result<ExitCode> {
+    let store = setup::open_existing_store(store_args).await?;
     let lane = id_lookup::find_target(store.as_ref(), Some(id), Path::new(".")).await?.lane;
     let removed = store.remove_lane(lane.clone()).await?;
     let folder = paths::tool_state_folder(&paths::state_folder()?);

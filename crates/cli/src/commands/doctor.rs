@@ -20,8 +20,8 @@ pub(crate) async fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         terminal::print_line(&serde_json::to_string(&DoctorJson { healthy, checks: &checks })?);
     } else {
-        let paper = OutputStyle::stdout();
-        checks.iter().for_each(|check| terminal::print_line(&check.to_line(paper)));
+        let style = OutputStyle::stdout();
+        checks.iter().for_each(|check| terminal::print_line(&check.to_line(style)));
     }
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -58,11 +58,11 @@ fn to_json(account: &RunExplanation, traces: &[RunTrace]) -> anyhow::Result<Stri
 }
 
 fn print_text(account: &RunExplanation, traces: &[RunTrace]) {
-    let paper = OutputStyle::stdout();
-    account.to_lines(paper).iter().for_each(|line| terminal::print_line(line));
+    let style = OutputStyle::stdout();
+    account.to_lines(style).iter().for_each(|line| terminal::print_line(line));
     for trace in traces {
         terminal::print_line("");
-        terminal::print_line(&paper.paint(Color::Bold, "Iterations"));
-        trace.to_table(paper).iter().for_each(|line| terminal::print_line(line));
+        terminal::print_line(&style.paint(Color::Bold, "Iterations"));
+        trace.to_table(style).iter().for_each(|line| terminal::print_line(line));
     }
 }

@@ -48,10 +48,10 @@ pub(crate) async fn run(args: &ForkArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The last entry up to `most` after which no round is open.
-fn last_closed_round(story: &ConversationHistory, most: Seq) -> Seq {
+fn last_closed_round(story: &ConversationHistory, limit: Seq) -> Seq {
     let mut now = Conversation::default();
     let mut rest = 0;
-    for entry in story.entries.iter().take_while(|entry| entry.seq <= most) {
+    for entry in story.entries.iter().take_while(|entry| entry.seq <= limit) {
         if now.fold(entry).is_err() {
             break;
         }

@@ -43,7 +43,7 @@ pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow
     if let Some(recorded) = &story.conversation.settings {
         setup.settings.model = recorded.model.clone();
     }
-    let said = match command.name {
+    let text = match command.name {
         LocalCommand::Cancel | LocalCommand::Clear | LocalCommand::Help => {
             messages::local_command::command_list(&setup.custom_commands)
         }
@@ -55,7 +55,7 @@ pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow
     };
     output::print_local_answer(
         command.name,
-        &said,
+        &text,
         &story.conversation,
         (&session, &setup),
         &print.agent,
@@ -94,13 +94,13 @@ fn compaction_preview(story: &ConversationHistory) -> anyhow::Result<CompactionR
 async fn request_compaction_if_useful(
     story: &ConversationHistory,
     setup: &RunSetup,
-    wishes: &str,
+    instructions: &str,
 ) -> anyhow::Result<String> {
     let planned = compaction_preview(story)?;
     if !planned.would_compact() {
         return Ok(planned.nothing_done_message());
     }
-    let keep = (!wishes.is_empty()).then_some(wishes);
+    let keep = (!instructions.is_empty()).then_some(instructions);
     compact::request_compaction(setup.store.as_ref(), story, keep).await?;
     Ok(messages::action::compaction_queued(&story.lane))
 }

@@ -26,18 +26,18 @@ pub(crate) async fn run(args: &LogsArgs) -> anyhow::Result<ExitCode> {
         reader.add_lane(found.lane);
         run = found.run;
     }
-    let mut most = args.last;
+    let mut limit = args.last;
     loop {
         add_newest_lanes(&mut reader, store.as_ref(), args).await?;
         let events = reader.read_new(store.as_ref()).await?;
-        print_events(&events, run.as_ref(), most, args)?;
+        print_events(&events, run.as_ref(), limit, args)?;
         if !args.follow {
             if events.is_empty() && !args.json {
                 terminal::print_note(&setup::no_runs_message(&args.store));
             }
             break;
         }
-        most = usize::MAX;
+        limit = usize::MAX;
         clock.sleep(POLL_MS).await;
     }
     let damages = reader.damage_reports();
@@ -62,14 +62,14 @@ async fn add_newest_lanes(
 fn print_events(
     events: &[LoggedEvent],
     run: Option<&RunId>,
-    most: usize,
+    limit: usize,
     args: &LogsArgs,
 ) -> anyhow::Result<()> {
-    let paper = OutputStyle::stdout();
+    let style = OutputStyle::stdout();
     let mine = |event: &&LoggedEvent| run.is_none_or(|run| event.belongs_to(run));
     let mine: Vec<&LoggedEvent> = events.iter().filter(mine).collect();
-    for event in mine.iter().skip(mine.len().saturating_sub(most)) {
-        terminal::print_line(&if args.json { event.to_json()? } else { event.to_line(paper) });
+    for event in mine.iter().skip(mine.len().saturating_sub(limit)) {
+        terminal::print_line(&if args.json { event.to_json()? } else { event.to_line(style) });
     }
     Ok(())
 }

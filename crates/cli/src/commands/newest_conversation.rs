@@ -26,11 +26,11 @@ struct ClearedConversation {
 /// Finds the conversation to continue.
 pub(super) async fn find_conversation_to_continue(
     store: &dyn Store,
-    place: &StoreArgs,
+    store_args: &StoreArgs,
     workspace: &Path,
 ) -> anyhow::Result<LaneId> {
     let newest = newest_run_in_folder(store, workspace).await?;
-    let fresh = read_note(&note_path(place, workspace)?);
+    let fresh = read_note(&note_path(store_args, workspace)?);
     let fresh =
         fresh.filter(|fresh| fresh.replaced_run == newest.as_ref().map(|run| run.run.clone()));
     match (fresh, newest) {
@@ -44,7 +44,7 @@ pub(super) async fn find_conversation_to_continue(
 pub(super) async fn record_cleared_conversation(
     conversation: &LaneId,
     store: &dyn Store,
-    place: &StoreArgs,
+    store_args: &StoreArgs,
     workspace: &Path,
 ) -> anyhow::Result<()> {
     let newest = newest_run_in_folder(store, workspace).await?;
@@ -52,7 +52,7 @@ pub(super) async fn record_cleared_conversation(
         conversation: conversation.clone(),
         replaced_run: newest.map(|newest| newest.run),
     };
-    let file = note_path(place, workspace)?;
+    let file = note_path(store_args, workspace)?;
     let folder = file.parent().unwrap_or(Path::new("."));
     let text = serde_json::to_vec(&fresh)?;
     std::fs::create_dir_all(folder)
@@ -61,8 +61,8 @@ pub(super) async fn record_cleared_conversation(
 }
 
 /// Path of the file that records it: one for each store and folder.
-fn note_path(place: &StoreArgs, workspace: &Path) -> anyhow::Result<PathBuf> {
-    let store = setup::store_path(place)?;
+fn note_path(store_args: &StoreArgs, workspace: &Path) -> anyhow::Result<PathBuf> {
+    let store = setup::store_path(store_args)?;
     let store = store.canonicalize().unwrap_or(store);
     let both = format!("{}\n{}", store.display(), workspace.display());
     let name = sha256_hex(both.as_bytes());

@@ -114,15 +114,15 @@ fn expand_custom_command(
     rest: &str,
     args: &mut AgentArgs,
 ) -> anyhow::Result<String> {
-    let page = custom.read_page().map_err(|why| {
-        anyhow::anyhow!("cannot use /{}: {}: {why}", custom.name, custom.path().display())
+    let page = custom.read_page().map_err(|reason| {
+        anyhow::anyhow!("cannot use /{}: {}: {reason}", custom.name, custom.path().display())
     })?;
     for warning in &page.warnings {
-        let told = format!("{} {warning}", custom.path().display());
+        let text = format!("{} {warning}", custom.path().display());
         if args.permissions.strict_settings {
-            bail!("cannot use /{} (--strict-settings): {told}", custom.name);
+            bail!("cannot use /{} (--strict-settings): {text}", custom.name);
         }
-        terminal::print_note(&messages::warning(&told));
+        terminal::print_note(&messages::warning(&text));
     }
     if !page.ignored_fields.is_empty() {
         terminal::print_note(&messages::untrusted_command_fields(

@@ -17,7 +17,7 @@ pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
     let attempts = raw_responses::find_attempts(&story, found.run.as_ref(), args.iter);
-    let paper = OutputStyle::stdout();
+    let style = OutputStyle::stdout();
     let (mut after, mut shown) = (0, 0_usize);
     loop {
         let page = store.read_raw_responses(found.lane.clone(), after, PAGE_ROWS).await?;
@@ -29,7 +29,7 @@ pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
             if args.json {
                 terminal::print_line(&attempt.to_json(row)?);
             } else {
-                terminal::print_line(&paper.paint(Color::Bold, &attempt.heading(row)));
+                terminal::print_line(&style.paint(Color::Bold, &attempt.heading(row)));
                 terminal::print_line(&raw_responses::response_text(row));
             }
         }

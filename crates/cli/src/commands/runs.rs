@@ -26,10 +26,10 @@ pub(crate) async fn run(args: &RunsArgs) -> anyhow::Result<ExitCode> {
     let here = Path::new(".").canonicalize().unwrap_or_default();
     let now = SystemClock::start().now();
     let filter = RunFilter::new(args, &here, now);
-    let most = usize::try_from(args.limit).unwrap_or(usize::MAX);
+    let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let mut listed = Vec::new();
     let workers = WorkerList::read(store.as_ref()).await?;
-    for run in id_lookup::newest_runs(store.as_ref(), most, |run| filter.matches(run)).await? {
+    for run in id_lookup::newest_runs(store.as_ref(), limit, |run| filter.matches(run)).await? {
         let lane = store.lane_info(run.lane.clone()).await?;
         let driven = is_driven(&run, lane.as_ref());
         let waits_for = workers.waiting_reason(&run, lane.as_ref());

@@ -102,8 +102,8 @@ impl PendingCommand {
 
     async fn enqueue(&self, store: &dyn Store) -> anyhow::Result<()> {
         if let Some(body) = self.command.clone() {
-            let letter = OutboxMessage { idempotency_key: Arc::from(setup::new_id()), body };
-            store.enqueue_message(self.lane.clone(), letter).await?;
+            let message = OutboxMessage { idempotency_key: Arc::from(setup::new_id()), body };
+            store.enqueue_message(self.lane.clone(), message).await?;
         }
         Ok(())
     }

@@ -25,11 +25,11 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
             terminal::print_line(&serde_json::to_string(scene)?);
         }
     } else {
-        let paper = OutputStyle::stdout();
-        render_timeline(&story, &scenes, paper).iter().for_each(|line| terminal::print_line(line));
+        let style = OutputStyle::stdout();
+        render_timeline(&story, &scenes, style).iter().for_each(|line| terminal::print_line(line));
         if let Some(run) = found.run.or_else(|| newest_run_id(&story)) {
             let standing = explain::state_summary(&story, &run);
-            standing.iter().for_each(|line| terminal::print_line(&paper.wrap(line, 0)));
+            standing.iter().for_each(|line| terminal::print_line(&style.wrap(line, 0)));
         }
     }
     Ok(damage_report::report_damage(&story))

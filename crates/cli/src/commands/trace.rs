@@ -13,15 +13,15 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
-    let paper = OutputStyle::stdout();
+    let style = OutputStyle::stdout();
     for trace in iteration_trace::build_traces(&story, found.run.as_ref()) {
         if args.json {
             for row in trace.to_json()? {
                 terminal::print_line(&row.to_string());
             }
         } else {
-            terminal::print_line(&paper.paint(Color::Bold, &format!("run {}", trace.run)));
-            trace.to_table(paper).iter().for_each(|line| terminal::print_line(line));
+            terminal::print_line(&style.paint(Color::Bold, &format!("run {}", trace.run)));
+            trace.to_table(style).iter().for_each(|line| terminal::print_line(line));
         }
     }
     Ok(damage_report::report_damage(&story))

@@ -28,11 +28,11 @@ pub(crate) fn run(folder: &Path, revoke: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn print_revoked(folder: &Path) -> anyhow::Result<ExitCode> {
-    let said = match folder_trust::revoke_trust(folder)? {
+    let text = match folder_trust::revoke_trust(folder)? {
         TrustState::Trusted => "is no longer trusted",
         TrustState::Untrusted => "was not trusted",
     };
-    terminal::print_line(&terminal::sanitize_text(&format!("{} {said}", folder.display())));
+    terminal::print_line(&terminal::sanitize_text(&format!("{} {text}", folder.display())));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -180,8 +180,9 @@ fn read_file() -> anyhow::Result<Config> {
     let config: Config = toml::from_str(&text).map_err(|error: toml::de::Error| {
         let at = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = at.matches('\n').count() + 1;
-        let (path, why) = (path.display(), error.message().lines().collect::<Vec<_>>().join(" "));
-        anyhow::anyhow!("{path} is not valid (line {line}: {why}); fix it")
+        let (path, reason) =
+            (path.display(), error.message().lines().collect::<Vec<_>>().join(" "));
+        anyhow::anyhow!("{path} is not valid (line {line}: {reason}); fix it")
     })?;
     // An unusable provider is an error even if no model of it was chosen.
     ProviderTable::built_in()

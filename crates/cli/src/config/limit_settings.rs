@@ -151,8 +151,8 @@ fn overlay<T: Serialize + DeserializeOwned>(
     read.or_else(|error| match error.strip_prefix("unknown field ") {
         // Only the type knows all names: values that equal the default are not serialized.
         Some(named) => {
-            let said = named.replace('`', "").replacen(", expected one of", "; available:", 1);
-            bail!("unknown {what} {said}")
+            let text = named.replace('`', "").replacen(", expected one of", "; available:", 1);
+            bail!("unknown {what} {text}")
         }
         None => bail!("invalid value for a {what}: {error}"),
     })

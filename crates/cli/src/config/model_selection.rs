@@ -122,8 +122,8 @@ pub(crate) fn describe(
     settings.model = model;
     if !is_listed {
         // The limit of an unlisted model is a guess; an explicit one wins.
-        let most = &mut settings.model.max_output_tokens;
-        *most = controls.max_tokens.unwrap_or_default().max(*most);
+        let limit = &mut settings.model.max_output_tokens;
+        *limit = controls.max_tokens.unwrap_or_default().max(*limit);
     }
     let known = |name: &str| models.describe(name).map(|described| described.model);
     let fallback = args.fallback_model.as_deref().or(config.fallback_model.as_deref());

@@ -68,8 +68,8 @@ impl ScriptFiles {
             let hash = match hash(&workspace.join(&name), &mut bytes_left) {
                 Ok(Some(hash)) => hash,
                 Ok(None) => {
-                    let most = MOST_BYTES >> 20;
-                    files.too_much = Some(format!("more than {most} MiB of files"));
+                    let limit = MOST_BYTES >> 20;
+                    files.too_much = Some(format!("more than {limit} MiB of files"));
                     break;
                 }
                 // A file that this user cannot read cannot be run by this user either.
@@ -91,8 +91,8 @@ fn hash(path: &Path, bytes_left: &mut u64) -> std::io::Result<Option<String>> {
         if read == 0 && !hash.is_empty() {
             return Ok(Some(hash));
         }
-        let Some(left) = bytes_left.checked_sub(read as u64) else { return Ok(None) };
-        *bytes_left = left;
+        let Some(remaining) = bytes_left.checked_sub(read as u64) else { return Ok(None) };
+        *bytes_left = remaining;
         // Each hash covers the previous one, and so everything that was read.
         hash = sha256_hex(&[hash.as_bytes(), chunk.as_slice()].concat());
     }
@@ -105,8 +105,8 @@ fn named_files(workspace: &Path, commands: &[Value]) -> (BTreeSet<PathBuf>, bool
     commands.iter().for_each(|value| collect_strings(value, &mut strings));
     for string in strings {
         let words = words(string);
-        let Some(left) = words_left.checked_sub(words.len()) else { return (files, true) };
-        words_left = left;
+        let Some(remaining) = words_left.checked_sub(words.len()) else { return (files, true) };
+        words_left = remaining;
         // A command may change into a folder first: names relative to it count, too.
         let mut folders = vec![PathBuf::new()];
         let beneath = |folder: &Path, word: &str| {

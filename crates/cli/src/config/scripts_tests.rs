@@ -93,13 +93,13 @@ fn large_files_are_read_to_their_end_and_too_much_is_said() {
     assert!(before.hashes.len() == 1 && read() != before);
     let huge = std::fs::File::create(&file).unwrap();
     huge.set_len(MOST_BYTES + 1).unwrap();
-    assert!(read().too_much.is_some_and(|why| why.contains("MiB")));
+    assert!(read().too_much.is_some_and(|reason| reason.contains("MiB")));
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir_all(folder.path().join(".claude/hooks")).unwrap();
     for nth in 0..=MOST_FILES {
         std::fs::write(folder.path().join(format!(".claude/hooks/{nth}")), "").unwrap();
     }
-    assert!(read().too_much.is_some_and(|why| why.contains("files")));
+    assert!(read().too_much.is_some_and(|reason| reason.contains("files")));
     let none: BTreeMap<String, String> = BTreeMap::new();
     assert_eq!(ScriptFiles::read(&folder.path().join("nowhere"), &[]).hashes, none);
 }

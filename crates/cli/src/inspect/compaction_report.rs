@@ -116,8 +116,8 @@ impl CompactionReport {
     }
 
     /// Renders the report as lines of text.
-    pub(crate) fn to_lines(&self, paper: OutputStyle) -> Vec<String> {
-        report::compaction::report_lines(self, paper)
+    pub(crate) fn to_lines(&self, style: OutputStyle) -> Vec<String> {
+        report::compaction::report_lines(self, style)
     }
 }
 

@@ -55,13 +55,13 @@ impl DoctorCheck {
     }
 
     /// Renders the check as one line.
-    pub(crate) fn to_line(&self, paper: OutputStyle) -> String {
+    pub(crate) fn to_line(&self, style: OutputStyle) -> String {
         let (ink, word) = match self.health {
             CheckHealth::Ok => (Color::Green, "ok"),
             CheckHealth::Note => (Color::Yellow, "note"),
             CheckHealth::Broken => (Color::Red, "BROKEN"),
         };
-        let word = paper.paint(ink, &format!("{word:<6}"));
+        let word = style.paint(ink, &format!("{word:<6}"));
         format!("{word}  {:<10} {}", self.name, self.message)
     }
 }
@@ -71,7 +71,7 @@ pub(crate) async fn run_checks(args: &DoctorArgs) -> Vec<DoctorCheck> {
     let mut checks = api_keys::check();
     let place = setup::store_path(&args.store);
     match &place {
-        Ok(place) => checks.extend(check_store(place).await),
+        Ok(path) => checks.extend(check_store(path).await),
         // An unreadable configuration is reported below, with its path.
         Err(_) if config_toml::read().is_err() => {}
         Err(error) => checks.push(DoctorCheck::broken("store", format!("{error:#}"))),
@@ -79,15 +79,15 @@ pub(crate) async fn run_checks(args: &DoctorArgs) -> Vec<DoctorCheck> {
     checks.push(processes::check().await);
     checks.extend(processes::check_scratch_space());
     checks.extend(config_files::check());
-    checks.extend(place.iter().flat_map(|place| paths::check(place)));
+    checks.extend(place.iter().flat_map(|path| paths::check(path)));
     checks
 }
 
-async fn check_store(place: &Path) -> Vec<DoctorCheck> {
-    if let Some(url) = setup::server_address(place) {
+async fn check_store(path: &Path) -> Vec<DoctorCheck> {
+    if let Some(url) = setup::server_address(path) {
         return store_checks::check_server(url).await;
     }
-    let mut checks = store_checks::check(place).await;
-    checks.push(store_checks::check_disk(place));
+    let mut checks = store_checks::check(path).await;
+    checks.push(store_checks::check_disk(path));
     checks
 }

@@ -195,7 +195,7 @@ impl LoggedEvent {
     }
 
     /// Renders the event as one line.
-    pub(crate) fn to_line(&self, paper: OutputStyle) -> String {
+    pub(crate) fn to_line(&self, style: OutputStyle) -> String {
         let ink = match &*self.name {
             "agent.tool.retry" | "agent.model.retry" | "agent.model.fell_back" => Color::Yellow,
             "agent.model.warning" | "agent_run.waiting_on_provider" => Color::Yellow,
@@ -208,14 +208,14 @@ impl LoggedEvent {
             "{}" => String::new(),
             fields => to_one_line(fields, MAX_FIELD_CHARS),
         };
-        let name = paper.paint(ink, &format!("{:<28}", self.name));
-        let place = match (&self.lane, self.entry) {
+        let name = style.paint(ink, &format!("{:<28}", self.name));
+        let location = match (&self.lane, self.entry) {
             (Some(lane), Some(entry)) => format!("{lane} [entry {entry}]"),
             (Some(lane), None) => lane.to_string(),
             (None, _) => format!("worker {}", self.worker.as_deref().unwrap_or_default()),
         };
-        let place = paper.paint(Color::Dim, &sanitize_line(&place));
-        format!("{}  {name} {place} {fields}", time_format::format_timestamp(self.at))
+        let location = style.paint(Color::Dim, &sanitize_line(&location));
+        format!("{}  {name} {location} {fields}", time_format::format_timestamp(self.at))
             .trim_end()
             .to_owned()
     }

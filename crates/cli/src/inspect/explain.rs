@@ -161,7 +161,7 @@ fn is_at_work(state: RunState) -> bool {
 pub(crate) fn state_summary(story: &ConversationHistory, run: &RunId) -> Vec<String> {
     let account = explain(story, run, Driver::default());
     let title = report::explain::run_title(&account.run, &account.conversation, account.state);
-    let wanted = |about: SectionTopic| matches!(about, SectionTopic::Ending | SectionTopic::Limits);
+    let wanted = |topic: SectionTopic| matches!(topic, SectionTopic::Ending | SectionTopic::Limits);
     let sections = account.sections.into_iter().filter(|section| wanted(section.topic));
     let said = sections.flat_map(|section| section.sentences).map(|said| said.text);
     std::iter::once(title).chain(said).collect()
@@ -212,10 +212,10 @@ impl ExplainSentence {
     }
 
     /// Adds the sentence, or one more entry to the same sentence.
-    fn push_or_repeat(said: &mut Vec<Self>, text: String, entry: Seq) {
-        match said.last_mut() {
+    fn push_or_repeat(sentences: &mut Vec<Self>, text: String, entry: Seq) {
+        match sentences.last_mut() {
             Some(last) if last.text == text => last.entries.push(entry),
-            Some(_) | None => said.push(Self::new(text, entry)),
+            Some(_) | None => sentences.push(Self::new(text, entry)),
         }
     }
 
@@ -224,31 +224,31 @@ impl ExplainSentence {
         Self { text: text.into(), entries: Vec::new() }
     }
 
-    fn to_line(&self, paper: OutputStyle) -> String {
-        paper.wrap(&format!("{}{}", self.text, report::explain::entry_references(&self.entries)), 2)
+    fn to_line(&self, style: OutputStyle) -> String {
+        style.wrap(&format!("{}{}", self.text, report::explain::entry_references(&self.entries)), 2)
     }
 }
 
 impl RunExplanation {
     /// Renders the explanation as lines of text.
-    pub(crate) fn to_lines(&self, paper: OutputStyle) -> Vec<String> {
+    pub(crate) fn to_lines(&self, style: OutputStyle) -> Vec<String> {
         let title = match self.is_interrupted {
             true => report::explain::interrupted(&self.run, &self.conversation),
             false => report::explain::run_title(&self.run, &self.conversation, self.state),
         };
-        let mut lines = vec![paper.paint(Color::Bold, &title)];
+        let mut lines = vec![style.paint(Color::Bold, &title)];
         for section in &self.sections {
             lines.push(String::new());
             let heading = match (self.is_interrupted, section.topic) {
                 (true, SectionTopic::Ending) => "What it was doing",
-                (_, about) => report::explain::section_heading(about, self.state),
+                (_, topic) => report::explain::section_heading(topic, self.state),
             };
-            lines.push(paper.paint(Color::Bold, heading));
+            lines.push(style.paint(Color::Bold, heading));
             let hidden = section.sentences.len().saturating_sub(MAX_SENTENCES);
             if hidden > 0 {
                 lines.push(report::explain::hidden_sentences(hidden));
             }
-            lines.extend(section.sentences.iter().skip(hidden).map(|said| said.to_line(paper)));
+            lines.extend(section.sentences.iter().skip(hidden).map(|said| said.to_line(style)));
         }
         lines
     }

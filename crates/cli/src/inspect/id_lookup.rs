@@ -87,15 +87,15 @@ pub(crate) fn is_in_folder(run: &RunInfo, folder: &Path) -> bool {
 /// The newest runs that match, at most `most`.
 pub(crate) async fn newest_runs(
     store: &dyn Store,
-    most: usize,
+    limit: usize,
     is_wanted: impl Fn(&RunInfo) -> bool,
 ) -> anyhow::Result<Vec<RunInfo>> {
-    let mut page = FIRST_PAGE_RUNS.max(most);
+    let mut page = FIRST_PAGE_RUNS.max(limit);
     loop {
         let runs = store.list_runs(None, page).await?;
         let is_all = runs.len() < page;
-        let wanted: Vec<RunInfo> = runs.into_iter().filter(&is_wanted).take(most).collect();
-        if is_all || wanted.len() == most {
+        let wanted: Vec<RunInfo> = runs.into_iter().filter(&is_wanted).take(limit).collect();
+        if is_all || wanted.len() == limit {
             return Ok(wanted);
         }
         page = page.saturating_mul(10);
@@ -163,8 +163,8 @@ pub(crate) fn parent_lane(lane: &str) -> Option<&str> {
     let (parent, call) = lane.rsplit_once('/')?;
     let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     let (call, part) = call.split_once('-')?;
-    let (ask, index) = call.split_once('.')?;
-    [ask, index, part].into_iter().all(is_number).then_some(parent)
+    let (prompt, index) = call.split_once('.')?;
+    [prompt, index, part].into_iter().all(is_number).then_some(parent)
 }
 
 /// The conversation at the root of a tree of sub-agents.

@@ -117,18 +117,19 @@ impl RunTrace {
     }
 
     /// Renders the rows as a table, followed by the closing line.
-    pub(crate) fn to_table(&self, paper: OutputStyle) -> Vec<String> {
+    pub(crate) fn to_table(&self, style: OutputStyle) -> Vec<String> {
         let first = self.rows.first().map_or(UnixMillis(0), |row| row.at);
-        if paper.width() < FIXED_CHARS + MIN_CALLS_CHARS {
-            return self.to_narrow_table(paper, first);
+        if style.width() < FIXED_CHARS + MIN_CALLS_CHARS {
+            return self.to_narrow_table(style, first);
         }
-        let room = paper.width().saturating_sub(FIXED_CHARS);
-        let mut lines = vec![paper.paint(Color::Dim, &report::trace::table_heading(room, first))];
+        let remaining = style.width().saturating_sub(FIXED_CHARS);
+        let mut lines =
+            vec![style.paint(Color::Dim, &report::trace::table_heading(remaining, first))];
         for row in &self.rows {
-            lines.extend(row_lines(row, room));
+            lines.extend(row_lines(row, remaining));
         }
         if let Some(open) = &self.open_iteration {
-            lines.extend(open.to_lines(room));
+            lines.extend(open.to_lines(remaining));
         }
         lines.extend(report::trace::model_lines(&self.rows));
         lines.extend(report::trace::unknown_reason(&self.rows));
@@ -137,22 +138,23 @@ impl RunTrace {
     }
 
     /// Renders the table for a narrow terminal: the calls are printed below their row.
-    fn to_narrow_table(&self, paper: OutputStyle, first: UnixMillis) -> Vec<String> {
+    fn to_narrow_table(&self, style: OutputStyle, first: UnixMillis) -> Vec<String> {
         let below = |told: &[String]| -> Vec<String> {
-            told.iter().map(|call| paper.wrap(call, STACKED_INDENT)).collect()
+            told.iter().map(|call| style.wrap(call, STACKED_INDENT)).collect()
         };
-        let mut lines = vec![paper.paint(Color::Dim, &report::trace::narrow_heading(first))];
+        let mut lines = vec![style.paint(Color::Dim, &report::trace::narrow_heading(first))];
         for row in &self.rows {
-            let told: Vec<String> = row.tool_calls.iter().map(report::trace::call_cell).collect();
+            let messages: Vec<String> =
+                row.tool_calls.iter().map(report::trace::call_cell).collect();
             let (input, output) = format_tokens(&row.usage);
-            lines.push(paper.wrap(&report::trace::narrow_row(row, &input, &output), 0));
-            lines.extend(below(&told));
+            lines.push(style.wrap(&report::trace::narrow_row(row, &input, &output), 0));
+            lines.extend(below(&messages));
         }
         if let Some(open) = &self.open_iteration {
-            lines.push(paper.wrap(&format!("{:>4} open     {}", open.iter, open.transition), 0));
+            lines.push(style.wrap(&format!("{:>4} open     {}", open.iter, open.transition), 0));
             lines.extend(below(&open.calls));
         }
-        lines.push(paper.wrap(&self.closing_line, 0));
+        lines.push(style.wrap(&self.closing_line, 0));
         lines
     }
 }
@@ -164,8 +166,8 @@ fn format_tokens(usage: &TokenUsage) -> (String, String) {
 }
 
 impl OpenIteration {
-    fn to_lines(&self, room: usize) -> Vec<String> {
-        let calls = pack_calls(&self.calls, room);
+    fn to_lines(&self, remaining: usize) -> Vec<String> {
+        let calls = pack_calls(&self.calls, remaining);
         let first = calls.first().map_or("", String::as_str);
         let head = format!("{:>4} {:<8} {:<16} {first}", self.iter, "open", self.transition);
         let rest = calls.iter().skip(1).map(|more| format!("{:31}{more}", ""));
@@ -174,14 +176,14 @@ impl OpenIteration {
 }
 
 /// The lines of a row; many calls take more lines.
-fn row_lines(row: &TraceRow, room: usize) -> Vec<String> {
-    let told: Vec<String> = row.tool_calls.iter().map(report::trace::call_cell).collect();
-    let calls = pack_calls(&told, room);
+fn row_lines(row: &TraceRow, remaining: usize) -> Vec<String> {
+    let messages: Vec<String> = row.tool_calls.iter().map(report::trace::call_cell).collect();
+    let calls = pack_calls(&messages, remaining);
     let mut calls = calls.iter();
     let first = calls.next().map_or("", String::as_str);
     let (input, output) = format_tokens(&row.usage);
     let head = format!(
-        "{:>4} {} {:<16} {first:<room$} {input:>8} {output:>6} {}",
+        "{:>4} {} {:<16} {first:<remaining$} {input:>8} {output:>6} {}",
         row.iter,
         time_format::format_clock(row.at),
         row.transition,
@@ -192,16 +194,16 @@ fn row_lines(row: &TraceRow, room: usize) -> Vec<String> {
 }
 
 /// Packs the calls into lines, as many on a line as fit.
-fn pack_calls(calls: &[String], room: usize) -> Vec<String> {
+fn pack_calls(calls: &[String], remaining: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for call in calls {
-        let told = truncate(call, room);
+        let text = truncate(call, remaining);
         match lines.last_mut() {
-            Some(line) if line.chars().count() + told.chars().count() + 2 <= room => {
+            Some(line) if line.chars().count() + text.chars().count() + 2 <= remaining => {
                 line.push_str(", ");
-                line.push_str(&told);
+                line.push_str(&text);
             }
-            Some(_) | None => lines.push(told),
+            Some(_) | None => lines.push(text),
         }
     }
     lines

@@ -41,7 +41,7 @@ pub(crate) fn journal_json(story: &ConversationHistory) -> anyhow::Result<String
 }
 
 /// Renders the journal as lines that fit the terminal.
-pub(crate) fn journal_lines(story: &ConversationHistory, paper: OutputStyle) -> Vec<String> {
+pub(crate) fn journal_lines(story: &ConversationHistory, style: OutputStyle) -> Vec<String> {
     let journal = &story.conversation.journal;
     let name = sanitize_line(story.lane.as_str());
     if journal.is_empty() {
@@ -50,29 +50,29 @@ pub(crate) fn journal_lines(story: &ConversationHistory, paper: OutputStyle) -> 
         )];
     }
     let title = format!("Run journal of {name} (version {})", journal.version());
-    let mut lines = vec![paper.paint(Color::Bold, &title)];
+    let mut lines = vec![style.paint(Color::Bold, &title)];
     for field in SHOWN_FIELDS {
         if let Some(text) = journal.field(field) {
             lines.push(String::new());
-            lines.push(paper.paint(Color::Bold, field.title()));
-            lines.push(paper.wrap(&sanitize_line(text), 2));
+            lines.push(style.paint(Color::Bold, field.title()));
+            lines.push(style.wrap(&sanitize_line(text), 2));
         }
     }
     for list in JournalList::ALL {
         let entries: Vec<String> =
-            journal.list(list).map(|entry| format_entry(entry, paper)).collect();
+            journal.list(list).map(|entry| format_entry(entry, style)).collect();
         if !entries.is_empty() {
             lines.push(String::new());
-            lines.push(paper.paint(Color::Bold, list.title()));
+            lines.push(style.paint(Color::Bold, list.title()));
             lines.extend(entries);
         }
     }
     lines
 }
 
-fn format_entry(entry: &JournalEntry, paper: OutputStyle) -> String {
+fn format_entry(entry: &JournalEntry, style: OutputStyle) -> String {
     let JournalEntry { id, text, resolved, .. } = entry;
     let mark = if *resolved { " (resolved)" } else { "" };
-    let text = paper.wrap(&format!("#{id}{mark} {}", sanitize_line(text)), 2);
-    if *resolved { paper.paint(Color::Dim, &text) } else { text }
+    let text = style.wrap(&format!("#{id}{mark} {}", sanitize_line(text)), 2);
+    if *resolved { style.paint(Color::Dim, &text) } else { text }
 }

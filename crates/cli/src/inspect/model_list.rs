@@ -114,12 +114,12 @@ impl ModelCatalog {
     }
 
     /// Renders the list as lines of text.
-    pub(crate) fn to_lines(&self, paper: OutputStyle) -> Vec<String> {
-        let mut lines = vec![paper.paint(Color::Bold, "Providers")];
-        lines.extend(self.providers.iter().map(|provider| provider.to_line(paper)));
+    pub(crate) fn to_lines(&self, style: OutputStyle) -> Vec<String> {
+        let mut lines = vec![style.paint(Color::Bold, "Providers")];
+        lines.extend(self.providers.iter().map(|provider| provider.to_line(style)));
         lines.push(String::new());
         lines.push(
-            paper
+            style
                 .paint(Color::Bold, "Models (window, output, dollars per million tokens in / out)"),
         );
         lines.extend(self.models.iter().map(ModelEntry::to_line));
@@ -133,7 +133,7 @@ const TABLE_NOTES: &str = "Any other name works as PROVIDER:NAME, with a window 
      Prices marked ~ are not from the provider. Override windows and prices in [models.NAME] of config.toml, see docs/providers.md";
 
 impl ProviderEntry {
-    fn to_line(&self, paper: OutputStyle) -> String {
+    fn to_line(&self, style: OutputStyle) -> String {
         let variables = self.key_variables.join(" or ");
         let (ink, key) = match self.key {
             KeyState::Set => (Color::Green, "key set".to_owned()),
@@ -146,7 +146,7 @@ impl ProviderEntry {
         format!(
             "  {:<12} {} ({}{default}; {address})",
             self.name,
-            paper.paint(ink, &key),
+            style.paint(ink, &key),
             self.format
         )
     }

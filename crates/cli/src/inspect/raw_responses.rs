@@ -79,7 +79,7 @@ impl ModelAttempt {
         let Self { run, iter, attempt, failed } = self;
         let run = run.as_ref().map_or("", RunId::as_str);
         let at = time_format::format_timestamp(row.at);
-        let failed = failed.as_ref().map_or(String::new(), |why| format!(", failed: {why}"));
+        let failed = failed.as_ref().map_or(String::new(), |reason| format!(", failed: {reason}"));
         sanitize_text(&format!("run {run}, iteration {iter}, attempt {attempt}, {at}{failed}"))
     }
 

@@ -141,15 +141,15 @@ fn is_within_target(unexpected: usize, runs: usize) -> bool {
 
 impl RunStats {
     /// Renders the statistics as text, with the histogram.
-    pub(crate) fn to_lines(&self, paper: OutputStyle, days: Option<u32>) -> Vec<String> {
-        let mut lines = report::stats::share_lines(self, paper, days);
+    pub(crate) fn to_lines(&self, style: OutputStyle, days: Option<u32>) -> Vec<String> {
+        let mut lines = report::stats::share_lines(self, style, days);
         if !self.iterations_to_end_turn.is_empty() {
             lines.push(String::new());
-            lines.push(report::stats::histogram_title(self, paper));
-            lines.extend(report::stats::bar_lines(&self.histogram_bars(), paper));
+            lines.push(report::stats::histogram_title(self, style));
+            lines.extend(report::stats::bar_lines(&self.histogram_bars(), style));
         }
-        lines.extend(report::stats::agent_lines(self, paper));
-        lines.extend(report::stats::tool_lines(self, paper));
+        lines.extend(report::stats::agent_lines(self, style));
+        lines.extend(report::stats::tool_lines(self, style));
         lines
     }
 

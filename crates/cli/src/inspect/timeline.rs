@@ -160,7 +160,7 @@ fn reply_of_input(input: &Input) -> Option<&ModelReply> {
 
 fn answer_text(input: &Input, id: InboxMessageId) -> Option<String> {
     let Input::CommandsReceived { messages } = input else { return None };
-    match &messages.iter().find(|mail| mail.id == id)?.body {
+    match &messages.iter().find(|message| message.id == id)?.body {
         InboxCommand::Answer { question, answer } => {
             Some(format!("answer to question {question}: {}", messages::answer_phrase(answer)))
         }
@@ -179,12 +179,12 @@ fn call_items(moment: RecordContext<'_>) -> Vec<TimelineItem> {
 
 fn result_item(moment: RecordContext<'_>, id: CallId) -> Option<TimelineItem> {
     let call = moment.after.run.as_ref().and_then(Run::round)?.call(id)?;
-    let CallState::Finished(shown) = &call.state else { return None };
-    let (kind, text) = match shown.error_flag {
-        ErrorFlag::Success => (TimelineItemKind::Result, messages::result_text(shown)),
+    let CallState::Finished(result) = &call.state else { return None };
+    let (kind, text) = match result.error_flag {
+        ErrorFlag::Success => (TimelineItemKind::Result, messages::result_text(result)),
         ErrorFlag::Error => (
             TimelineItemKind::Error,
-            format!("{}: {}", shown.kind.as_str(), messages::error_message(shown)),
+            format!("{}: {}", result.kind.as_str(), messages::error_message(result)),
         ),
     };
     Some(with_call(new_item(moment, kind, text), call))

@@ -59,11 +59,11 @@ impl WorkerList {
         for ServedWorkspace { id, host, path } in self.live_workers().flat_map(|it| &it.workspaces)
         {
             let known = places.entry(id.clone()).or_default();
-            let place = format!("{host}:{path}");
+            let location = format!("{host}:{path}");
             // The same path on two machines is probably a shared volume.
             let same = known.iter().any(|other| other.ends_with(&format!(":{path}")));
             if !same {
-                known.push(place);
+                known.push(location);
             }
         }
         places.into_iter().filter(|(_, places)| places.len() > 1).collect()

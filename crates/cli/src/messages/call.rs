@@ -44,8 +44,8 @@ pub(crate) fn call_summary(call: &ToolUse) -> String {
 }
 
 fn question_summary(call: &ToolUse) -> Option<String> {
-    let asked = parse_model_questions(&call.input);
-    let texts: Vec<&str> = asked.iter().map(|asked| asked.question.trim()).collect();
+    let questions = parse_model_questions(&call.input);
+    let texts: Vec<&str> = questions.iter().map(|question| question.question.trim()).collect();
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
@@ -129,7 +129,7 @@ fn write_preview(input: &mut Map<String, Value>, folder: Option<&Path>) -> Vec<S
         (None, None) => vec!["  content:".to_owned()],
     };
     lines.extend(diff_lines(before.as_deref().unwrap_or_default(), content));
-    ["content", "file_path"].iter().for_each(|shown| drop(input.remove(*shown)));
+    ["content", "file_path"].iter().for_each(|text| drop(input.remove(*text)));
     lines
 }
 
@@ -155,7 +155,7 @@ fn edit_preview(input: &mut Map<String, Value>, folder: Option<&Path>) -> Vec<St
     };
     // The path is in the title.
     let shown = ["old_string", "new_string", "file_path"];
-    shown.iter().for_each(|shown| drop(input.remove(*shown)));
+    shown.iter().for_each(|text| drop(input.remove(*text)));
     lines
 }
 

@@ -25,26 +25,28 @@ pub(crate) fn running_calls(first: &str, others: usize) -> String {
 }
 
 /// The line of a call that ended without a result of its tool.
-pub(crate) fn call_without_result(name: &str, kind: OutcomeKind, why: &str) -> Option<String> {
-    let why = first_line(why);
+pub(crate) fn call_without_result(name: &str, kind: OutcomeKind, reason: &str) -> Option<String> {
+    let reason = first_line(reason);
     match kind {
-        OutcomeKind::Failed => Some(format!("  ✗ {name}: {why}")),
-        OutcomeKind::Denied => Some(format!("  ✗ {name}: denied, {why}")),
-        OutcomeKind::Skipped => Some(format!("  - {name}: not run, {why}")),
+        OutcomeKind::Failed => Some(format!("  ✗ {name}: {reason}")),
+        OutcomeKind::Denied => Some(format!("  ✗ {name}: denied, {reason}")),
+        OutcomeKind::Skipped => Some(format!("  - {name}: not run, {reason}")),
         OutcomeKind::Interrupted => Some(format!("  ✗ {name}: interrupted")),
         OutcomeKind::TimedOut => Some(format!("  ✗ {name}: timed out")),
-        OutcomeKind::Answered => Some(format!("  ✓ {name}: {}", to_one_line(why, MAX_CALL_CHARS))),
+        OutcomeKind::Answered => {
+            Some(format!("  ✓ {name}: {}", to_one_line(reason, MAX_CALL_CHARS)))
+        }
         OutcomeKind::Done => None,
     }
 }
 
 /// A call on one line, for people.
 pub(crate) fn call_line(call: &ToolUse) -> String {
-    let shown = call_summary(call);
-    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown = escape_invisible(&shown);
-    let mut cut: String = shown.chars().take(MAX_CALL_CHARS).collect();
-    if cut.len() < shown.len() {
+    let text = call_summary(call);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = escape_invisible(&text);
+    let mut cut: String = text.chars().take(MAX_CALL_CHARS).collect();
+    if cut.len() < text.len() {
         cut.push('…');
     }
     format!("{} {cut}", escape_invisible(&call.name)).trim_end().to_owned()
@@ -90,19 +92,19 @@ pub(crate) fn blocks_text(blocks: &[ContentBlock]) -> String {
 }
 
 /// The result of a call, as text.
-pub(crate) fn result_text(shown: &CallResult) -> String {
-    if let Ok(text) = shown.content.read::<String>() {
+pub(crate) fn result_text(result: &CallResult) -> String {
+    if let Ok(text) = result.content.read::<String>() {
         return text;
     }
-    match shown.content.read::<Vec<ContentBlock>>() {
+    match result.content.read::<Vec<ContentBlock>>() {
         Ok(found) => blocks_text(&found),
-        Err(_) => shown.content.text().to_owned(),
+        Err(_) => result.content.text().to_owned(),
     }
 }
 
 /// The message of an error result; the whole text of any other result.
-pub(crate) fn error_message(shown: &CallResult) -> String {
-    let text = result_text(shown);
+pub(crate) fn error_message(result: &CallResult) -> String {
+    let text = result_text(result);
     let object = serde_json::from_str::<serde_json::Value>(&text).ok();
     let message = object.as_ref().and_then(|object| object.get("message"));
     message.and_then(serde_json::Value::as_str).map_or(text.clone(), str::to_owned)

@@ -34,8 +34,8 @@ pub(crate) fn command_after_options(command: &str) -> String {
 }
 
 /// Message: there are no runs, because the named store does not exist.
-pub(crate) fn store_missing(place: &Path) -> String {
-    format!("no runs yet: there is no store at {}; the first run creates it", place.display())
+pub(crate) fn store_missing(path: &Path) -> String {
+    format!("no runs yet: there is no store at {}; the first run creates it", path.display())
 }
 
 /// Error: the scheme of the store's address is unknown.

@@ -37,7 +37,7 @@ fn custom_command_line(custom: &CustomCommand) -> String {
             let hint = page.argument_hint.map(|hint| format!(" {hint}")).unwrap_or_default();
             format!("/{name}{hint}  {}", to_one_line(&page.description, MAX_DESCRIPTION_CHARS))
         }
-        Err(why) => format!("/{name}  cannot be used: {why}"),
+        Err(reason) => format!("/{name}  cannot be used: {reason}"),
     }
 }
 

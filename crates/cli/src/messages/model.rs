@@ -41,8 +41,8 @@ pub(crate) fn control_without_effect(notice: CallNotice, model: &str) -> String 
 }
 
 /// Error: an output limit above that of the model.
-pub(crate) fn invalid_output_limit(tokens: u64, model: &str, most: u64) -> String {
-    let (tokens, most) = (group_digits(tokens), group_digits(most));
+pub(crate) fn invalid_output_limit(tokens: u64, model: &str, limit: u64) -> String {
+    let (tokens, most) = (group_digits(tokens), group_digits(limit));
     format!(
         "{tokens} is not a valid value for --max-tokens: {model} allows 1 to {most} output tokens"
     )

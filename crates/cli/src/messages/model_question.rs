@@ -90,7 +90,7 @@ impl ModelQuestion {
             return None;
         }
         let label = |number: &usize| {
-            let option = number.checked_sub(1).and_then(|place| self.options.get(place));
+            let option = number.checked_sub(1).and_then(|index| self.options.get(index));
             option.map(|option| option.label.clone())
         };
         let mut labels: Vec<String> = numbers.iter().map(label).collect::<Option<_>>()?;
@@ -105,8 +105,8 @@ pub(crate) fn join_answers(asked: &[ModelQuestion], answers: &[String]) -> Strin
         ([_], [only]) => only.clone(),
         _ => {
             let pairs = asked.iter().zip(answers);
-            let line = |(asked, answer): (&ModelQuestion, &String)| {
-                format!("{}: {answer}", asked.question.trim())
+            let line = |(question, answer): (&ModelQuestion, &String)| {
+                format!("{}: {answer}", question.question.trim())
             };
             pairs.map(line).collect::<Vec<_>>().join("\n")
         }
@@ -116,26 +116,27 @@ pub(crate) fn join_answers(asked: &[ModelQuestion], answers: &[String]) -> Strin
 /// Resolves an answer that was sent as text to the labels it means. Answers to several questions
 /// are separated by semicolons or lines. Words that match nothing are passed on unchanged.
 pub(crate) fn resolve_answer_text(input: &RawJson, text: &str) -> Result<String, String> {
-    let asked = parse_model_questions(input);
-    let parts: Vec<&str> = match asked.len() {
+    let questions = parse_model_questions(input);
+    let parts: Vec<&str> = match questions.len() {
         0 => return Ok(text.to_owned()),
         1 => vec![text],
         _ => text.split([';', '\n']).map(str::trim).collect(),
     };
-    if parts.len() != asked.len() {
+    if parts.len() != questions.len() {
         return Ok(text.to_owned());
     }
-    let resolve = |(asked, part): (&ModelQuestion, &&str)| {
-        asked.resolve_answer(part).ok_or_else(|| {
+    let resolve = |(question, part): (&ModelQuestion, &&str)| {
+        question.resolve_answer(part).ok_or_else(|| {
             format!(
                 "`{part}` does not answer `{}`; choose from:\n{}",
-                flatten_line(&asked.question),
-                asked.option_lines().join("\n")
+                flatten_line(&question.question),
+                question.option_lines().join("\n")
             )
         })
     };
-    let answers: Vec<String> = asked.iter().zip(&parts).map(resolve).collect::<Result<_, _>>()?;
-    Ok(join_answers(&asked, &answers))
+    let answers: Vec<String> =
+        questions.iter().zip(&parts).map(resolve).collect::<Result<_, _>>()?;
+    Ok(join_answers(&questions, &answers))
 }
 
 fn flatten_line(text: &str) -> String {

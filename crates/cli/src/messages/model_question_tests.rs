@@ -8,8 +8,8 @@ const TWO: &str = r#"{"questions": [
 
 #[test]
 fn numbers_mean_labels_and_words_mean_themselves() {
-    let asked = parse_model_questions(&RawJson::parse(TWO).unwrap());
-    let (color, sizes) = (&asked[0], &asked[1]);
+    let questions = parse_model_questions(&RawJson::parse(TWO).unwrap());
+    let (color, sizes) = (&questions[0], &questions[1]);
     assert_eq!(
         color.question_lines(),
         ["Color: Which color?", "  1. Red - like a rose", "  2. Blue"]

@@ -16,8 +16,8 @@ pub(crate) fn within(folder: &str) -> String {
 }
 
 /// The name of a recovery step.
-pub(crate) fn recovery_step_name(rung: RecoveryStep) -> &'static str {
-    match rung {
+pub(crate) fn recovery_step_name(step: RecoveryStep) -> &'static str {
+    match step {
         RecoveryStep::Compact => "R1, standard compaction",
         RecoveryStep::DeepPrune => "R2, deep prune",
         RecoveryStep::AskHuman => "R3, ask a human",

@@ -56,12 +56,12 @@ impl QuestionView {
 }
 
 /// The question, in a sentence.
-pub(crate) fn question_text(about: &QuestionKind, now: &Conversation) -> String {
+pub(crate) fn question_text(kind: &QuestionKind, now: &Conversation) -> String {
     let named = |call: &CallId| find_tool_use(*call, now);
     let tool = |call: &CallId| {
         named(call).map_or_else(|| format!("call {call}"), |call| escape_invisible(&call.name))
     };
-    match about {
+    match kind {
         QuestionKind::Approval { call } => {
             named(call).map_or_else(|| format!("Allow call {call}?"), approval_title)
         }
@@ -98,21 +98,21 @@ fn capitalize(text: &str) -> String {
 
 /// The details of a question, in lines: the whole call, or the offered choices.
 pub(crate) fn question_details(
-    about: &QuestionKind,
+    kind: &QuestionKind,
     now: &Conversation,
     folder: Option<&Path>,
 ) -> Vec<String> {
-    let Some(call) = about.call().and_then(|call| find_tool_use(call, now)) else {
+    let Some(call) = kind.call().and_then(|call| find_tool_use(call, now)) else {
         return Vec::new();
     };
-    let starts_in = command_folder(about, now).map(folder_line);
-    match about {
+    let starts_in = command_folder(kind, now).map(folder_line);
+    match kind {
         QuestionKind::ModelQuestion { .. } => {
-            let asked = parse_model_questions(&call.input);
-            match asked.as_slice() {
+            let questions = parse_model_questions(&call.input);
+            match questions.as_slice() {
                 [] => call_details(call, folder),
                 [only] => only.option_lines(),
-                several => several.iter().flat_map(|asked| asked.question_lines()).collect(),
+                several => several.iter().flat_map(|question| question.question_lines()).collect(),
             }
         }
         QuestionKind::Plan { plan, .. } => {
@@ -123,9 +123,9 @@ pub(crate) fn question_details(
 }
 
 /// The folder in which the command of a question starts, if it is not the workspace itself.
-pub(crate) fn command_folder<'c>(about: &QuestionKind, now: &'c Conversation) -> Option<&'c str> {
+pub(crate) fn command_folder<'c>(kind: &QuestionKind, now: &'c Conversation) -> Option<&'c str> {
     let round = now.run.as_ref().and_then(Run::round)?;
-    let call = about.call().and_then(|call| round.call(call))?;
+    let call = kind.call().and_then(|call| round.call(call))?;
     Some(&**call.facts.subject.folder()).filter(|folder| !folder.is_empty())
 }
 
@@ -139,9 +139,9 @@ fn find_tool_use(id: CallId, now: &Conversation) -> Option<&ToolUse> {
 }
 
 /// A question with all details of what it is about.
-pub(crate) fn question_with_details(about: &QuestionKind, now: &Conversation) -> String {
-    let mut lines = vec![question_text(about, now)];
-    lines.extend(question_details(about, now, None));
+pub(crate) fn question_with_details(kind: &QuestionKind, now: &Conversation) -> String {
+    let mut lines = vec![question_text(kind, now)];
+    lines.extend(question_details(kind, now, None));
     lines.join("\n")
 }
 

@@ -47,11 +47,11 @@ pub(crate) fn waiting_in_queue(lane: &LaneId) -> String {
     )
 }
 
-pub(crate) fn open_question(asked: &Question, now: &Conversation, lane: &LaneId) -> String {
-    let what = question_with_details(&asked.kind, now);
-    let how = how_to_answer(asked, lane);
+pub(crate) fn open_question(question: &Question, now: &Conversation, lane: &LaneId) -> String {
+    let what = question_with_details(&question.kind, now);
+    let how = how_to_answer(question, lane);
     let apart = if what.contains('\n') { "\n" } else { " " };
-    format!("It waits for an answer. Question {}: {what}{apart}Answer with {how}.", asked.id)
+    format!("It waits for an answer. Question {}: {what}{apart}Answer with {how}.", question.id)
 }
 
 pub(crate) fn stop_requested(how: StopMode) -> &'static str {
@@ -61,8 +61,8 @@ pub(crate) fn stop_requested(how: StopMode) -> &'static str {
     }
 }
 
-pub(crate) fn model_call_running(ask: ModelCallId) -> String {
-    format!("Calling the model (call {ask} of the conversation).")
+pub(crate) fn model_call_running(model_call: ModelCallId) -> String {
+    format!("Calling the model (call {model_call} of the conversation).")
 }
 
 pub(crate) fn waiting_for_retry(until: UnixMillis, failures: u32) -> String {

@@ -28,8 +28,8 @@ pub(crate) const WORKER_STOPPING: &str = "windlass: shutting down, releasing run
 
 /// Message of a worker that starts.
 pub(crate) fn worker_started(store: &Path) -> String {
-    let place = redact_password(&store.display().to_string());
-    format!("windlass: worker started on {place}; stop with SIGTERM")
+    let location = redact_password(&store.display().to_string());
+    format!("windlass: worker started on {location}; stop with SIGTERM")
 }
 
 /// Message of a worker about its store.
@@ -43,8 +43,8 @@ pub(crate) fn store_status(news: StoreStatus<'_>) -> String {
 }
 
 /// The store location without the password of its address.
-pub(crate) fn redact_password(place: &str) -> String {
-    place.rsplit('@').next().unwrap_or(place).to_owned()
+pub(crate) fn redact_password(location: &str) -> String {
+    location.rsplit('@').next().unwrap_or(location).to_owned()
 }
 
 /// The mark below discarded text at a terminal.
@@ -118,8 +118,8 @@ pub(crate) fn untrusted_command_fields(name: &str, ignored: &[&str]) -> String {
 }
 
 /// Note: a mentioned file is not attached.
-pub(crate) fn not_attached(path: &str, why: &str) -> String {
-    format!("windlass: @{path} is not attached: {why}")
+pub(crate) fn not_attached(path: &str, reason: &str) -> String {
+    format!("windlass: @{path} is not attached: {reason}")
 }
 
 /// Error: the output of a run cannot be written; the run can be resumed.

@@ -94,8 +94,8 @@ pub(crate) fn stop_line(cause: StopCause) -> String {
 }
 
 /// The answer was accepted although a check objected.
-pub(crate) fn suspect_answer(why: &str) -> String {
-    format!("The answer was accepted but is suspect: {}", to_one_line(why, MAX_QUOTE_CHARS))
+pub(crate) fn suspect_answer(reason: &str) -> String {
+    format!("The answer was accepted but is suspect: {}", to_one_line(reason, MAX_QUOTE_CHARS))
 }
 
 /// The last message of a run, for causes that alone say too little.

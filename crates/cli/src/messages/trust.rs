@@ -14,11 +14,11 @@ pub(crate) const TRUST_CHOICES: &str = "[y] trust it  [n] continue without these
 pub(crate) fn folder_untrusted(at: &FolderTrust) -> String {
     let folder = sanitize_text(&at.folder.display().to_string()).replace('\n', "\u{fffd}");
     let trust = trust_command(&at.folder);
-    if let Some(why) = &at.grants.too_much {
-        let why = too_much_to_trust(&at.folder, why);
+    if let Some(reason) = &at.grants.too_much {
+        let reason = too_much_to_trust(&at.folder, reason);
         return format!(
             "windlass: the grants of its settings are ignored: {}",
-            sanitize_text(&why)
+            sanitize_text(&reason)
         );
     }
     match at.changed.as_slice() {
@@ -35,9 +35,9 @@ pub(crate) fn folder_untrusted(at: &FolderTrust) -> String {
 }
 
 /// A folder that would run more than can be reviewed.
-pub(crate) fn too_much_to_trust(folder: &Path, why: &str) -> String {
+pub(crate) fn too_much_to_trust(folder: &Path, reason: &str) -> String {
     format!(
-        "{} cannot be trusted: its hooks, MCP servers and helpers run {why}, which is more than is \
+        "{} cannot be trusted: its hooks, MCP servers and helpers run {reason}, which is more than is \
          checked for changes; name fewer files in them",
         folder.display()
     )

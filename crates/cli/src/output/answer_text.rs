@@ -86,18 +86,18 @@ impl AnswerText {
     }
 
     /// Prints a piece of a streamed reply.
-    pub(super) fn push_piece(&mut self, ask: ModelCallId, piece: &str) -> io::Result<()> {
+    pub(super) fn push_piece(&mut self, model_call: ModelCallId, chunk: &str) -> io::Result<()> {
         if matches!(self.screen, AnswerScreen::Pipe) {
             return Ok(());
         }
         match &mut self.streamed {
-            Some((streaming, text)) if *streaming == ask => text.push_str(piece),
+            Some((streaming, text)) if *streaming == model_call => text.push_str(chunk),
             _ => {
                 self.discard()?;
-                self.streamed = Some((ask, piece.to_owned()));
+                self.streamed = Some((model_call, chunk.to_owned()));
             }
         }
-        self.print(piece)
+        self.print(chunk)
     }
 
     /// A reply is complete and kept: prints what was not streamed of it.

@@ -76,7 +76,7 @@ async fn follow_until_done(
 ) -> anyhow::Result<ExitCode> {
     let mut view = RunView::new(&run, before, (session, setup), args).await?;
     loop {
-        let mut told =
+        let mut interrupt =
             follow_stream(&mut run, session, setup, &mut view, signals, RunOrigin::Own).await?;
         let end = run.wait_for_end().await?;
         if let (RunOutcome::Parked(questions), WhenAsked::Prompt) = (&end, setup.when_asked) {
@@ -87,9 +87,9 @@ async fn follow_until_done(
                     continue;
                 }
                 AnswerOutcome::Signal(SignalAction::Terminate) => {
-                    told = FollowInterrupt::Terminated;
+                    interrupt = FollowInterrupt::Terminated;
                 }
-                AnswerOutcome::Signal(SignalAction::HangUp) => told = FollowInterrupt::HungUp,
+                AnswerOutcome::Signal(SignalAction::HangUp) => interrupt = FollowInterrupt::HungUp,
                 AnswerOutcome::Signal(SignalAction::Cancel | SignalAction::Abort)
                 | AnswerOutcome::InputClosed => {}
             }
@@ -102,10 +102,11 @@ async fn follow_until_done(
         // After a cancel the process exits, even if another prompt is queued.
         let has_result =
             matches!(&end, RunOutcome::Finished(ended) if ended.cause != StopCause::UserCancel);
-        if told == FollowInterrupt::NotInterrupted && has_result && !signals.was_interrupted() {
+        if interrupt == FollowInterrupt::NotInterrupted && has_result && !signals.was_interrupted()
+        {
             queued_prompts::drive_queued_prompts((session, setup), args, signals).await?;
         }
-        let exit = match told {
+        let exit = match interrupt {
             FollowInterrupt::Terminated => ExitReason::Terminated,
             FollowInterrupt::HungUp => ExitReason::HungUp,
             FollowInterrupt::ModelUnreachable
@@ -120,7 +121,7 @@ async fn follow_until_done(
         };
         return match shown {
             Ok(()) => Ok(exit.to_exit_code()),
-            Err(_) if told == FollowInterrupt::OutputClosed => Ok(exit.to_exit_code()),
+            Err(_) if interrupt == FollowInterrupt::OutputClosed => Ok(exit.to_exit_code()),
             Err(error) => report_unwritten_answer(error, session),
         };
     }
@@ -228,32 +229,32 @@ pub(super) async fn follow_stream(
     runs: RunOrigin,
 ) -> anyhow::Result<FollowInterrupt> {
     let mut draw = tokio::time::interval(DRAW_INTERVAL);
-    let mut told = FollowInterrupt::NotInterrupted;
+    let mut interrupt = FollowInterrupt::NotInterrupted;
     loop {
         tokio::select! {
             biased;
             sign = signals.next() => match sign {
                 // The run of another process is left to it, not cancelled.
                 SignalAction::Cancel | SignalAction::Abort if runs == RunOrigin::Other => {
-                    told = hand_over_and_leave(setup, FollowInterrupt::LeftToOwner);
+                    interrupt = hand_over_and_leave(setup, FollowInterrupt::LeftToOwner);
                 }
                 SignalAction::Cancel => cancel_run(session, run.run().cloned(), view).await?,
                 SignalAction::Abort => abort_run(session, run.run().cloned(), view).await?,
-                SignalAction::Terminate => told = hand_over_and_leave(setup, FollowInterrupt::Terminated),
-                SignalAction::HangUp => told = hand_over_and_leave(setup, FollowInterrupt::HungUp),
+                SignalAction::Terminate => interrupt = hand_over_and_leave(setup, FollowInterrupt::Terminated),
+                SignalAction::HangUp => interrupt = hand_over_and_leave(setup, FollowInterrupt::HungUp),
             },
             text = setup.hook_messages.next() => view.print_hook_message(&text),
             item = run.next() => match item? {
-                Some(_) if told != FollowInterrupt::NotInterrupted => {}
+                Some(_) if interrupt != FollowInterrupt::NotInterrupted => {}
                 Some(item) => match view.show(&item) {
                     Err(error) => {
                         report_unwritten(&error, session);
-                        told = hand_over_and_leave(setup, FollowInterrupt::OutputClosed);
+                        interrupt = hand_over_and_leave(setup, FollowInterrupt::OutputClosed);
                     }
-                    Ok(()) if view.retry_timeout.is_exceeded() => told = hand_over_and_leave(setup, FollowInterrupt::ModelUnreachable),
+                    Ok(()) if view.retry_timeout.is_exceeded() => interrupt = hand_over_and_leave(setup, FollowInterrupt::ModelUnreachable),
                     Ok(()) => {}
                 },
-                None => return Ok(told),
+                None => return Ok(interrupt),
             },
             _ = draw.tick(), if view.has_spinner() => view.draw(),
         }
@@ -292,9 +293,9 @@ async fn abort_run(
 
 /// Stops driving here; another process can resume the run. Nothing is lost: the log is in the
 /// store.
-fn hand_over_and_leave(setup: &RunSetup, told: FollowInterrupt) -> FollowInterrupt {
+fn hand_over_and_leave(setup: &RunSetup, interrupt: FollowInterrupt) -> FollowInterrupt {
     setup.windlass.hand_over();
-    told
+    interrupt
 }
 
 /// The output of a run, and how long to wait for an unreachable model.
@@ -406,10 +407,10 @@ impl RunView {
         lost: &ModelUnreachable,
         session: &Session,
     ) -> anyhow::Result<()> {
-        let said = messages::model_unreachable(lost, session.lane());
+        let text = messages::model_unreachable(lost, session.lane());
         match &mut self.mode {
-            ViewMode::Text(live) => live.finish_unreachable(&said),
-            ViewMode::Json(frames) => frames.finish_unreachable(&said),
+            ViewMode::Text(live) => live.finish_unreachable(&text),
+            ViewMode::Json(frames) => frames.finish_unreachable(&text),
             ViewMode::Silent => Ok(()),
         }
     }

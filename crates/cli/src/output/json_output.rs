@@ -126,10 +126,10 @@ impl JsonOutput {
         self.write_error.get().map_or(Ok(()), |kind| Err(kind.into()))
     }
 
-    fn on_piece(&mut self, kind: partial_message::PieceKind, piece: &str) {
+    fn on_piece(&mut self, kind: partial_message::PieceKind, chunk: &str) {
         let model = self.model_in_use();
         let Some(partial) = &mut self.partial else { return };
-        let events = partial.push_piece(kind, piece, &model);
+        let events = partial.push_piece(kind, chunk, &model);
         events.into_iter().for_each(|event| self.write_stream_event(event));
     }
 
@@ -290,16 +290,16 @@ impl JsonOutput {
         for part in partial.complete(reply, &model) {
             match part {
                 StreamPart::Event(event) if is_streamed => self.write_stream_event(event),
-                StreamPart::Block(place) if whole == BlockOutput::Emit => {
-                    self.write_block((reply, at), place, (&model, &id));
+                StreamPart::Block(index) if whole == BlockOutput::Emit => {
+                    self.write_block((reply, at), index, (&model, &id));
                 }
                 StreamPart::Event(_) | StreamPart::Block(_) => {}
             }
         }
     }
 
-    fn write_block(&self, (reply, at): (&ModelReply, UnixMillis), place: usize, of: (&str, &str)) {
-        let Some(block) = reply.blocks.get(place) else { return };
+    fn write_block(&self, (reply, at): (&ModelReply, UnixMillis), index: usize, of: (&str, &str)) {
+        let Some(block) = reply.blocks.get(index) else { return };
         self.write(sdk_messages::assistant_block(block, of, &reply.usage, at));
     }
 
@@ -314,8 +314,8 @@ impl JsonOutput {
     fn write_tool_result(&self, id: CallId, at: UnixMillis) {
         let round = self.conversation.run.as_ref().and_then(Run::round);
         let Some(call) = round.and_then(|round| round.call(id)) else { return };
-        if let CallState::Finished(shown) = &call.state {
-            self.write(sdk_messages::tool_result_message(call, shown, self.detail.as_ref(), at));
+        if let CallState::Finished(result) = &call.state {
+            self.write(sdk_messages::tool_result_message(call, result, self.detail.as_ref(), at));
         }
     }
 
@@ -355,9 +355,9 @@ impl JsonOutput {
     }
 
     /// Writes the result of a run whose model stayed unreachable.
-    pub(super) fn finish_unreachable(&self, said: &str) -> anyhow::Result<()> {
+    pub(super) fn finish_unreachable(&self, text: &str) -> anyhow::Result<()> {
         self.write_result(result_message::unreachable_result(
-            said,
+            text,
             &self.tally,
             &self.conversation,
         )?)

@@ -15,25 +15,25 @@ use crate::terminal::print_line;
 /// Prints the answer of a command that needs no model.
 pub(crate) fn print_local_answer(
     name: LocalCommand,
-    said: &str,
+    text: &str,
     now: &Conversation,
     (session, setup): (&Session, &RunSetup),
     args: &AgentArgs,
 ) -> anyhow::Result<()> {
-    let Some(frames) = print_or_json_output(said, (session, setup), args) else { return Ok(()) };
+    let Some(frames) = print_or_json_output(text, (session, setup), args) else { return Ok(()) };
     frames.write_init(setup);
-    frames.write_synthetic_text(said);
-    frames.write_result(result_message::local_result(name.as_str(), said, &setup.settings, now)?)
+    frames.write_synthetic_text(text);
+    frames.write_result(result_message::local_result(name.as_str(), text, &setup.settings, now)?)
 }
 
 /// Prints that a new conversation replaces another.
 pub(crate) fn print_cleared(
-    said: &str,
+    text: &str,
     old: Option<&LaneId>,
     (session, setup): (&Session, &RunSetup),
     args: &AgentArgs,
 ) -> anyhow::Result<()> {
-    let Some(frames) = print_or_json_output(said, (session, setup), args) else { return Ok(()) };
+    let Some(frames) = print_or_json_output(text, (session, setup), args) else { return Ok(()) };
     if let Some(old) = old {
         frames.write_reset(old);
     }
@@ -41,7 +41,7 @@ pub(crate) fn print_cleared(
     let now = Conversation::default();
     frames.write_result(result_message::local_result(
         LocalCommand::Clear.as_str(),
-        said,
+        text,
         &setup.settings,
         &now,
     )?)

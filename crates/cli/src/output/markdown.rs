@@ -87,9 +87,9 @@ impl MarkdownRenderer {
     }
 
     /// Renders the next piece, with its styles.
-    pub(super) fn push(&mut self, piece: &str) -> String {
+    pub(super) fn push(&mut self, chunk: &str) -> String {
         let mut out = String::new();
-        for c in piece.chars() {
+        for c in chunk.chars() {
             self.push_char(c, &mut out);
         }
         out

@@ -120,6 +120,6 @@ fn tables_are_drawn_in_columns_that_fit() {
 fn a_long_line_of_marks_takes_no_time() {
     let text = "*a ".repeat(5_000) + &"[".repeat(5_000) + &"`".repeat(5_000);
     let mut markdown = MarkdownRenderer::new(80);
-    let shown = markdown.push(&text) + &markdown.end();
-    assert!(shown.contains("*a *a"), "nothing is lost");
+    let output = markdown.push(&text) + &markdown.end();
+    assert!(output.contains("*a *a"), "nothing is lost");
 }

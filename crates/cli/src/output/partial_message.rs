@@ -61,7 +61,7 @@ impl PartialMessage {
     }
 
     /// Adds a piece, and returns its events.
-    pub(super) fn push_piece(&mut self, kind: PieceKind, piece: &str, model: &str) -> Vec<Value> {
+    pub(super) fn push_piece(&mut self, kind: PieceKind, chunk: &str, model: &str) -> Vec<Value> {
         let mut events = self.begin_message(model);
         if self.streamed.last().is_none_or(|(latest, _)| *latest != kind) {
             events.extend(self.stop_open_block());
@@ -70,10 +70,10 @@ impl PartialMessage {
         }
         let at = self.streamed.len().saturating_sub(1);
         if let Some((_, text)) = self.streamed.last_mut() {
-            text.push_str(piece);
+            text.push_str(chunk);
         }
         let (name, change) = (kind.name(), format!("{}_delta", kind.name()));
-        events.push(content_block_delta(at, json!({"type": change, name: piece})));
+        events.push(content_block_delta(at, json!({"type": change, name: chunk})));
         events
     }
 
@@ -84,10 +84,10 @@ impl PartialMessage {
         let mut at = self.streamed.len();
         let mut seen = std::mem::take(&mut self.streamed).into_iter();
         let mut latest = seen.next();
-        for (place, block) in reply.blocks.iter().enumerate() {
+        for (index, block) in reply.blocks.iter().enumerate() {
             let content: Value = block.raw().read().unwrap_or_default();
             if consume_streamed(&mut latest, &content) {
-                parts.push(StreamPart::Block(place));
+                parts.push(StreamPart::Block(index));
                 if latest.as_ref().is_none_or(|(_, rest)| rest.is_empty()) {
                     latest = seen.next();
                 }
@@ -99,7 +99,7 @@ impl PartialMessage {
             for (n, event) in whole.into_iter().enumerate() {
                 // A block is written before its stop event.
                 if n == last {
-                    parts.push(StreamPart::Block(place));
+                    parts.push(StreamPart::Block(index));
                 }
                 parts.push(StreamPart::Event(event));
             }

@@ -33,7 +33,7 @@ fn word(event: &Value) -> String {
 fn told(partial: &mut PartialMessage, blocks: &[Value]) -> Vec<String> {
     let part = |part: StreamPart| match part {
         StreamPart::Event(event) => word(&event),
-        StreamPart::Block(place) => format!("BLOCK {place}"),
+        StreamPart::Block(index) => format!("BLOCK {index}"),
     };
     partial.complete(&reply(blocks), "m").into_iter().map(part).collect()
 }
@@ -49,8 +49,8 @@ fn call() -> Value {
 #[test]
 fn pieces_become_the_events_of_one_message() {
     let mut partial = PartialMessage::default();
-    let mut said = |kind, piece| -> Vec<String> {
-        partial.push_piece(kind, piece, "m").iter().map(word).collect()
+    let mut said = |kind, chunk| -> Vec<String> {
+        partial.push_piece(kind, chunk, "m").iter().map(word).collect()
     };
     assert_eq!(said(PieceKind::Thinking, "Hm"), ["message_start", "start 0", "delta 0"]);
     assert_eq!(said(PieceKind::Thinking, "m."), ["delta 0"]);

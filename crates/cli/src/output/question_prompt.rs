@@ -101,9 +101,9 @@ fn ask_blocking(
     project: &ProjectContext,
     prompt: &PromptLine,
 ) -> anyhow::Result<HumanAnswer> {
-    let asked = model_questions(question, now);
-    if !asked.is_empty() {
-        return ask_choices(&asked, prompt);
+    let questions = model_questions(question, now);
+    if !questions.is_empty() {
+        return ask_choices(&questions, prompt);
     }
     let (title, details) = messages::question_for_terminal(&question.kind, now, &project.folder);
     print_styled(Color::Bold, &title)?;
@@ -200,13 +200,13 @@ pub(super) fn print_paged(lines: &[String], prompt: &PromptLine) -> anyhow::Resu
 
 /// Splits a line as the terminal would wrap it.
 fn split_rows(line: &str, columns: usize) -> Vec<String> {
-    let shown = sanitize_text(line);
-    if shown.width() <= columns {
+    let text = sanitize_text(line);
+    if text.width() <= columns {
         return vec![line.to_owned()];
     }
     let mut rows = Vec::new();
     let (mut row, mut taken) = (String::new(), 0);
-    for c in shown.chars() {
+    for c in text.chars() {
         let wide = c.width().unwrap_or(0);
         if taken + wide > columns {
             rows.push(std::mem::take(&mut row));
@@ -222,15 +222,15 @@ fn split_rows(line: &str, columns: usize) -> Vec<String> {
 fn print_rows(lines: &[String], prompt: &PromptLine) -> anyhow::Result<()> {
     // Determined for each page: the terminal may have been resized.
     let page_rows = || terminal_rows().saturating_sub(RESERVED_ROWS).max(RESERVED_ROWS);
-    let mut room = page_rows();
+    let mut remaining = page_rows();
     for (shown, line) in lines.iter().enumerate() {
-        if room == 0 {
-            room = match prompt.ask(&messages::page_footer(shown, lines.len()))?.trim() {
+        if remaining == 0 {
+            remaining = match prompt.ask(&messages::page_footer(shown, lines.len()))?.trim() {
                 "a" | "all" => usize::MAX,
                 _ => page_rows(),
             };
         }
-        room = room.saturating_sub(1);
+        remaining = remaining.saturating_sub(1);
         writeln!(io::stderr(), "{}", paint_diff_line(line))?;
     }
     Ok(())
@@ -287,14 +287,14 @@ fn suggest_rule_for(
     let rules = &now.settings.as_ref()?.rules;
     let effect =
         if call.facts.is_read_only() { CallEffect::ReadOnly } else { CallEffect::MayChange };
-    let asked = PermissionQuery {
+    let query = PermissionQuery {
         tool: &call.tool_use.name,
         subject: &call.facts.subject,
         effect,
         preference: HookPreference::Neutral,
         grants: &now.grants,
     };
-    suggest_rule(rules, asked)
+    suggest_rule(rules, query)
 }
 
 fn parse_typed_answer(

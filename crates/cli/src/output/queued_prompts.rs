@@ -26,10 +26,10 @@ pub(super) async fn drive_queued_prompts(
         let before = session.load_conversation().await?;
         let mut view = RunView::for_queued_prompt(&before, setup, args);
         let mut run = session.resume().await?;
-        let told =
+        let interrupt =
             follow_stream(&mut run, session, setup, &mut view, signals, RunOrigin::Other).await?;
         let end = run.wait_for_end().await?;
-        if told != FollowInterrupt::NotInterrupted {
+        if interrupt != FollowInterrupt::NotInterrupted {
             break;
         }
         view.finish(&end, session).await?;

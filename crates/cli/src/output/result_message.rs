@@ -320,9 +320,9 @@ pub(super) fn local_result(
 }
 
 /// The error result if no conversation could be opened.
-pub(super) fn no_conversation_result(why: &str) -> anyhow::Result<Value> {
+pub(super) fn no_conversation_result(reason: &str) -> anyhow::Result<Value> {
     let nobody = Settings::new(ModelSpec::with_defaults(""));
-    error_result("no_conversation", &[why.to_owned()], &ResultTally::new(&nobody))
+    error_result("no_conversation", &[reason.to_owned()], &ResultTally::new(&nobody))
 }
 
 fn error_result(reason: &str, errors: &[String], tally: &ResultTally) -> anyhow::Result<Value> {

@@ -166,14 +166,14 @@ fn error_status(input: &Input) -> Option<u16> {
 }
 
 /// A switch to the fallback model.
-pub(super) fn model_fallback(input: &Input, from: &str, to: Option<&str>, why: &str) -> Value {
+pub(super) fn model_fallback(input: &Input, from: &str, to: Option<&str>, reason: &str) -> Value {
     json!({
         "type": "system",
         "subtype": "model_fallback",
         "trigger": error_name(error_status(input)),
         "original_model": from,
         "fallback_model": to,
-        "content": why,
+        "content": reason,
     })
 }
 

@@ -143,14 +143,14 @@ impl TextOutput {
     }
 
     /// Prints thinking dimmed, and only at a terminal.
-    fn print_thinking(&mut self, piece: &str) -> io::Result<()> {
+    fn print_thinking(&mut self, chunk: &str) -> io::Result<()> {
         if self.spinner.is_none() && !self.verbose {
             return Ok(());
         }
         self.clear_spinner();
         self.thinking = true;
         let mut err = io::stderr().lock();
-        err.write_all(self.colours.paint(Color::Dim, &sanitize_text(piece)).as_bytes())?;
+        err.write_all(self.colours.paint(Color::Dim, &sanitize_text(chunk)).as_bytes())?;
         err.flush()
     }
 
@@ -324,11 +324,11 @@ impl TextOutput {
     }
 
     /// Ends the output of a run whose model stayed unreachable.
-    pub(super) fn finish_unreachable(&mut self, said: &str) -> anyhow::Result<()> {
+    pub(super) fn finish_unreachable(&mut self, text: &str) -> anyhow::Result<()> {
         self.clear_spinner();
         self.answer.discard()?;
         self.end_line()?;
-        Ok(writeln!(io::stderr(), "windlass: {}", sanitize_text(said))?)
+        Ok(writeln!(io::stderr(), "windlass: {}", sanitize_text(text))?)
     }
 }
 
@@ -371,8 +371,8 @@ impl CallTracker {
             return Some(messages::sub_agent_finished(name));
         }
         match shown {
-            RecordedResult::Replaced(shown) if !self.reported.contains(&call) => {
-                messages::call_without_result(name, shown.kind, &error_message(shown))
+            RecordedResult::Replaced(result) if !self.reported.contains(&call) => {
+                messages::call_without_result(name, result.kind, &error_message(result))
             }
             RecordedResult::Replaced(_) | RecordedResult::Unchanged {} => None,
         }

@@ -31,11 +31,11 @@ fn texts(prompt: &str, files: &[(&str, &str)]) -> Vec<String> {
 #[test]
 fn a_file_goes_with_the_prompt_once_and_the_words_stay() {
     let prompt = "Is @a.txt (see @a.txt) like @b, or like @nobody?";
-    let said = texts(prompt, &[("a.txt", "alpha"), ("b", "beta")]);
-    assert_eq!(said.len(), 3, "{said:?}");
-    assert!(said[0].contains("a.txt") && said[0].contains("alpha"), "{said:?}");
-    assert!(said[1].contains("beta"), "{said:?}");
-    assert_eq!(said[2], prompt);
+    let lines = texts(prompt, &[("a.txt", "alpha"), ("b", "beta")]);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].contains("a.txt") && lines[0].contains("alpha"), "{lines:?}");
+    assert!(lines[1].contains("beta"), "{lines:?}");
+    assert_eq!(lines[2], prompt);
 }
 
 #[test]

@@ -120,15 +120,15 @@ fn ranges_are_those_of_the_code() {
     let page = read_page("configuration.md");
     for row in &find_section(&page, LIMITS).rows {
         let name = quoted_names(&row[0]).remove(0);
-        let Some((least, most)) = plain_range(&row[3]) else { continue };
+        let Some((least, limit)) = plain_range(&row[3]) else { continue };
         let mut table = Map::new();
-        table.insert(name.clone(), Value::from(most + 1));
+        table.insert(name.clone(), Value::from(limit + 1));
         // A number that does not fit the type is out of range as well.
         let Ok(limits) = serde_json::from_value(Value::Object(table)) else { continue };
         let settings = Settings { limits, ..default_settings() };
         match settings.validate() {
             Err(InvalidSettings::OutOfRange { least: smallest, most: largest, .. }) => {
-                assert_eq!((smallest, largest), (least, most), "{name}");
+                assert_eq!((smallest, largest), (least, limit), "{name}");
             }
             other => panic!("{name}: {other:?}"),
         }

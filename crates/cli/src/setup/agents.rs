@@ -37,8 +37,8 @@ pub(super) fn agent_definition(
     (config, asks): (&Config, ModelNeed),
     (workspace, clock): (&Path, &Arc<dyn windlass::ports::Clock>),
 ) -> anyhow::Result<AgentDefinition> {
-    let told = messages::agent_system_prompt(&agent.prompt, workspace);
-    let mut definition = AgentDefinition::new(&agent.description).system_prompt(&told);
+    let text = messages::agent_system_prompt(&agent.prompt, workspace);
+    let mut definition = AgentDefinition::new(&agent.description).system_prompt(&text);
     let mut names: Vec<&str> = match &agent.tools {
         Some(tools) => tools.iter().map(|tool| permission_settings::rule_tool(tool)).collect(),
         None => every_tool.iter().map(AsRef::as_ref).collect(),

@@ -58,8 +58,8 @@ fn is_missing(path: &Path) -> bool {
 }
 
 /// The address, if the store is on a server.
-pub(crate) fn server_address(place: &Path) -> Option<&str> {
-    place.to_str().filter(|text| PostgresStore::is_address(text))
+pub(crate) fn server_address(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| PostgresStore::is_address(text))
 }
 
 /// The store location: a path or an address.
@@ -91,12 +91,12 @@ fn unknown_store_error(scheme: &str, given: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// The scheme of an address that no store supports. A file of that name would be created silently.
-fn unknown_scheme(place: &Path) -> Option<&str> {
-    let text = place.to_str()?;
+fn unknown_scheme(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
     let (scheme, rest) = text.split_once(':')?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
     let is_address =
         rest.starts_with("//") || matches!(scheme, "sqlite" | "postgres" | "postgresql");
-    (is_scheme && is_address && server_address(place).is_none()).then_some(scheme)
+    (is_scheme && is_address && server_address(path).is_none()).then_some(scheme)
 }

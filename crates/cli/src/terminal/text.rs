@@ -18,16 +18,16 @@ pub(crate) fn sanitize_text(text: &str) -> String {
 }
 
 /// Breaks a line between words, and inside of words that are too long themselves.
-pub(super) fn wrap_line(line: &str, room: usize) -> Vec<String> {
+pub(super) fn wrap_line(line: &str, remaining: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut last = String::new();
     for word in line.split_inclusive(' ') {
-        let fits = last.width() + word.trim_end().width() <= room;
+        let fits = last.width() + word.trim_end().width() <= remaining;
         if !fits && !last.trim().is_empty() {
             lines.push(std::mem::take(&mut last).trim_end().to_owned());
         }
         for piece in word.chars() {
-            if last.width() + piece.width().unwrap_or(0) > room && piece != ' ' {
+            if last.width() + piece.width().unwrap_or(0) > remaining && piece != ' ' {
                 lines.push(std::mem::take(&mut last));
             }
             last.push(piece);
@@ -91,10 +91,10 @@ pub(crate) fn fit_columns(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
-    let mut left = columns.saturating_sub(1);
+    let mut remaining = columns.saturating_sub(1);
     let fits = |c: &char| {
-        let rest = left.checked_sub(c.width().unwrap_or(0));
-        left = rest.unwrap_or(0);
+        let rest = remaining.checked_sub(c.width().unwrap_or(0));
+        remaining = rest.unwrap_or(0);
         rest.is_some()
     };
     let mut head: String = text.chars().take_while(fits).collect();

@@ -17,62 +17,61 @@ fn options() -> [String; 4] {
 
 #[test]
 fn a_title_that_is_an_option_is_refused_and_behind_two_dashes_it_is_the_prompt() {
-    let place = TestHome::new(ECHO);
+    let home = TestHome::new(ECHO);
     for option in options() {
-        let ran = place.run_with_stdin(&["-p", &option, "--script", "a.script"], b"a log");
+        let ran = home.run_with_stdin(&["-p", &option, "--script", "a.script"], b"a log");
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{option}: {}", ran.err);
         assert!(ran.err.contains("`windlass -p -- TEXT`"), "{option}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-        let ran = place.run_with_stdin(&["-p", "--script", "a.script", "--", &option], b"a log");
+        let ran = home.run_with_stdin(&["-p", "--script", "a.script", "--", &option], b"a log");
         assert_eq!(ran.out, format!("said: {option}\n\na log\n"), "{option}: {}", ran.err);
     }
-    assert!(!place.path("pwned").exists());
+    assert!(!home.path("pwned").exists());
     // The option itself is accepted in a position where it cannot be a prompt.
-    let ran =
-        place.run_with_stdin(&["--allowedTools=Bash", "--script", "a.script", "-p"], b"a log");
+    let ran = home.run_with_stdin(&["--allowedTools=Bash", "--script", "a.script", "-p"], b"a log");
     assert_eq!(ran.out, "said: a log\n", "{}", ran.err);
-    let ran = place.run_with_stdin(&["-p", "--script", "a.script"], b"a log");
+    let ran = home.run_with_stdin(&["-p", "--script", "a.script"], b"a log");
     assert_eq!(ran.out, "said: a log\n", "{}", ran.err);
 }
 
 #[test]
 fn a_prompt_may_begin_with_a_dash_or_be_the_name_of_a_command() {
-    let place = TestHome::new(ECHO);
+    let home = TestHome::new(ECHO);
     for prompt in ["- fix this", "-x", "--fix=this", "doctor", "worker", "---"] {
-        let ran = place.run_prompt_unattended(prompt, &[]);
+        let ran = home.run_prompt_unattended(prompt, &[]);
         assert_eq!(ran.out, format!("said: {prompt}\n"), "{prompt}: {}", ran.err);
     }
     for text in ["- be brief", "--json"] {
-        let ran = place.run_prompt_unattended("hello", &["--append-system-prompt", text]);
+        let ran = home.run_prompt_unattended("hello", &["--append-system-prompt", text]);
         assert_eq!(ran.out, "said: hello\n", "{text}: {}", ran.err);
     }
 }
 
 #[test]
 fn a_command_that_begins_with_a_dash_is_no_option_of_the_shell() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when results 0\n  call Bash {\"command\": \"-c 'touch made'; touch also\", \"run_in_background\": true}\n  \
          call Bash {\"command\": \"--version; touch last\"}\nwhen any\n  say \"done\"\n",
     );
     let hook = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "-c 'touch made'; touch hooked"}]}]}}"#;
-    let ran = place.run_prompt_unattended("go", &["--allowedTools", "Bash", "--settings", hook]);
+    let ran = home.run_prompt_unattended("go", &["--allowedTools", "Bash", "--settings", hook]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(place.path("hooked").exists() && place.path("last").exists(), "{}", ran.err);
-    assert!(!place.path("made").exists());
+    assert!(home.path("hooked").exists() && home.path("last").exists(), "{}", ran.err);
+    assert!(!home.path("made").exists());
 }
 
 #[test]
 fn a_name_of_a_conversation_is_one_word_in_the_commands_that_are_shown() {
-    let place = TestHome::new("when any\n  call Bash {\"command\": \"touch x\"}\n");
+    let home = TestHome::new("when any\n  call Bash {\"command\": \"touch x\"}\n");
     for name in ["", " ", "-x", "--store=y", "a/b"] {
-        let ran = place.run_prompt_unattended("hi", &[&format!("--conversation={name}")]);
+        let ran = home.run_prompt_unattended("hi", &[&format!("--conversation={name}")]);
         assert_eq!((ran.code, ran.err.lines().count()), (2, 1), "{name:?}: {}", ran.err);
     }
     let name = "x'; touch pwned; '";
-    let ran = place.run_prompt("hi", &["--conversation", name]);
+    let ran = home.run_prompt("hi", &["--conversation", name]);
     assert_eq!(ran.code, 3, "{}", ran.err);
-    let shown = r"`windlass answer 'x'\''; touch pwned; '\''' 1 ANSWER`";
-    assert!(ran.err.contains(shown), "{}", ran.err);
-    let ran = place.run(&["explain", name]);
+    let output = r"`windlass answer 'x'\''; touch pwned; '\''' 1 ANSWER`";
+    assert!(ran.err.contains(output), "{}", ran.err);
+    let ran = home.run(&["explain", name]);
     assert!(ran.out.contains(r"windlass approve 'x'\''; touch pwned; '\'''"), "{}", ran.out);
 }

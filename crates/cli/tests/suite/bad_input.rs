@@ -41,39 +41,39 @@ fn a_missing_workspace_is_named() {
 
 #[test]
 fn a_folder_to_add_that_is_missing_or_none_is_named() {
-    let place = TestHome::new(HELLO);
-    one_sentence(&place.run_prompt("hi", &["--add-dir", "gone"]), "gone");
-    place.write("file", "x");
-    one_sentence(&place.run_prompt("hi", &["--add-dir", "file"]), "is not a folder");
+    let home = TestHome::new(HELLO);
+    one_sentence(&home.run_prompt("hi", &["--add-dir", "gone"]), "gone");
+    home.write("file", "x");
+    one_sentence(&home.run_prompt("hi", &["--add-dir", "file"]), "is not a folder");
 }
 
 const FED: &[&str] = &["-p", "-", "--script", "a.script", "--store", "w.db", "--conversation", "c"];
 
 #[test]
 fn a_prompt_of_ten_megabytes_is_taken_whole_and_kept() {
-    let place = TestHome::new("when any\n  say \"read\"\n");
+    let home = TestHome::new("when any\n  say \"read\"\n");
     let prompt = "0123456789".repeat(1 << 20);
     let ran =
-        place.run_with_stdin(&[FED, &["--window-tokens", "8000000"]].concat(), prompt.as_bytes());
+        home.run_with_stdin(&[FED, &["--window-tokens", "8000000"]].concat(), prompt.as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (0, "read\n"), "{}", ran.err);
-    let told = place.json(&["show", "c"]);
-    assert_eq!(told[0]["text"].as_str().unwrap().len(), prompt.len());
+    let messages = home.json(&["show", "c"]);
+    assert_eq!(messages[0]["text"].as_str().unwrap().len(), prompt.len());
 }
 
 #[test]
 fn a_prompt_that_no_window_holds_ends_the_run_in_words() {
-    let place = TestHome::new("when any\n  say \"read\"\n");
-    let ran = place.run_with_stdin(FED, "0123456789".repeat(1 << 20).as_bytes());
+    let home = TestHome::new("when any\n  say \"read\"\n");
+    let ran = home.run_with_stdin(FED, "0123456789".repeat(1 << 20).as_bytes());
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.contains("the context window is full"), "{}", ran.err);
 }
 
 #[test]
 fn a_prompt_beyond_all_bounds_is_refused_before_anything_is_stored() {
-    let place = TestHome::new(HELLO);
-    let ran = place.run_with_stdin(FED, &vec![b'x'; 17 << 20]);
+    let home = TestHome::new(HELLO);
+    let ran = home.run_with_stdin(FED, &vec![b'x'; 17 << 20]);
     one_sentence(&ran, "larger than 16 MiB; put it into a file");
-    assert!(!place.path("w.db").exists());
+    assert!(!home.path("w.db").exists());
 }
 
 #[test]
@@ -86,11 +86,11 @@ fn standard_input_that_is_no_text_is_one_sentence() {
 
 #[test]
 fn a_home_that_cannot_be_written_is_named_and_another_place_works() {
-    let place = TestHome::new(HELLO);
-    place.write("home", "not a folder");
+    let home = TestHome::new(HELLO);
+    home.write("home", "not a folder");
     let bare = ["-p", "hi", "--script", "a.script"];
-    one_sentence(&place.run_bare(&bare), "choose another with --store");
-    let ran = place.run_prompt("hi", &[]);
+    one_sentence(&home.run_bare(&bare), "choose another with --store");
+    let ran = home.run_prompt("hi", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
 }
 
@@ -104,7 +104,7 @@ fn unknown_flags_are_refused_with_exit_code_2() {
 
 #[test]
 fn arguments_that_are_not_understood_give_exit_code_2() {
-    let place = TestHome::new(HELLO);
+    let home = TestHome::new(HELLO);
     for (args, expected) in [
         (&["rnus"][..], "did you mean `windlass runs`?"),
         (&["--store", "w.db", "runs"], "the command comes first and its options after it"),
@@ -125,12 +125,12 @@ fn arguments_that_are_not_understood_give_exit_code_2() {
         (&["runs", "--store", "sqlite:w.db"], "unknown kind of store, `sqlite:`"),
     ] {
         let script: &[&str] = if args[0] == "-p" { &["--script", "a.script"] } else { &[] };
-        let ran = place.run_bare(&[args, script].concat());
+        let ran = home.run_bare(&[args, script].concat());
         assert_eq!(ran.code, 2, "{args:?}: {}", ran.err);
         assert!(ran.err.contains(expected), "{args:?}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
-    let names = std::fs::read_dir(place.path("")).unwrap();
+    let names = std::fs::read_dir(home.path("")).unwrap();
     let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["a.script"], "nothing is made");
 }
@@ -158,8 +158,8 @@ fn looking_at_a_store_does_not_make_it() {
             assert!((ran.out + &ran.err).contains("no run"), "{args:?}");
         }
     }
-    let said = place.run(&["runs"]).out;
-    assert!(said.contains("there is no store at") && said.contains("w.db"), "{said}");
+    let output = place.run(&["runs"]).out;
+    assert!(output.contains("there is no store at") && output.contains("w.db"), "{output}");
     for name in ["w.db", "home", "user"] {
         assert!(!place.path(name).exists(), "{name} was made");
     }
@@ -188,27 +188,27 @@ fn output_that_cannot_be_written_is_told_and_the_run_goes_on_later() {
     for (format, says) in
         [("text", "cannot write the output (No space"), ("json", "cannot write the result")]
     {
-        let place = TestHome::new(HELLO);
+        let home = TestHome::new(HELLO);
         let args = ["-p", "hi", "--script", "a.script", "--store", "w.db", "--conversation", "c"];
-        let mut command = place.command(&[&args[..], &["--output-format", format]].concat());
+        let mut command = home.command(&[&args[..], &["--output-format", format]].concat());
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let command = command.stdin(std::process::Stdio::null()).stdout(full);
         one_sentence(&CommandOutput::from(command.output().unwrap()), says);
-        let shown = place.run(&["show", "c"]);
+        let shown = home.run(&["show", "c"]);
         assert!(shown.out.contains("hi"), "{}", shown.err);
     }
 }
 
 #[test]
 fn a_configuration_with_a_mistake_names_its_line() {
-    let place = TestHome::new(HELLO);
-    std::fs::create_dir(place.path("home")).unwrap();
-    place.write("home/config.toml", "model = \"a\"\nmodle = \"b\"\n");
-    let ran = place.run_prompt("hi", &[]);
+    let home = TestHome::new(HELLO);
+    std::fs::create_dir(home.path("home")).unwrap();
+    home.write("home/config.toml", "model = \"a\"\nmodle = \"b\"\n");
+    let ran = home.run_prompt("hi", &[]);
     one_sentence(&ran, "config.toml is not valid (line 2: unknown field `modle`");
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     // `doctor` reports the error and all other checks.
-    let ran = place.run_bare(&["doctor"]);
+    let ran = home.run_bare(&["doctor"]);
     assert_eq!(ran.code, 1);
     let broken: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("BROKEN")).collect();
     assert!(broken.len() == 1 && broken[0].contains("config.toml"), "{}", ran.out);
@@ -217,12 +217,12 @@ fn a_configuration_with_a_mistake_names_its_line() {
 
 #[test]
 fn looking_back_on_nothing_says_how_to_begin() {
-    let place = TestHome::new(HELLO);
+    let home = TestHome::new(HELLO);
     for command in ["runs", "stats", "logs"] {
-        let ran = place.run(&[command]);
+        let ran = home.run(&[command]);
         assert_eq!(ran.code, 0);
         assert!((ran.out + &ran.err).contains("no runs yet"), "{command}");
-        let ran = place.run_bare(&[command]);
+        let ran = home.run_bare(&[command]);
         assert_eq!(ran.code, 0);
         assert!((ran.out + &ran.err).contains("no runs yet"), "{command}");
     }
@@ -230,48 +230,48 @@ fn looking_back_on_nothing_says_how_to_begin() {
 
 #[test]
 fn a_store_that_is_no_database_is_left_as_it_is() {
-    let place = TestHome::new(HELLO);
+    let home = TestHome::new(HELLO);
     let text = "this is my shopping list, not a database\n".repeat(200);
-    place.write("w.db", &text);
-    let ran = place.run_prompt("hi", &[]);
+    home.write("w.db", &text);
+    let ran = home.run_prompt("hi", &[]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("w.db is not a Windlass store; choose another file"), "{}", ran.err);
     assert!(!ran.err.contains("restore"), "{}", ran.err);
-    assert_eq!(std::fs::read_to_string(place.path("w.db")).unwrap(), text);
+    assert_eq!(std::fs::read_to_string(home.path("w.db")).unwrap(), text);
 }
 
 #[test]
 fn a_folder_that_cannot_be_made_is_named() {
-    let place = TestHome::new(HELLO);
-    place.write("file", "x");
-    let ran = place.run_bare(&["-p", "hi", "--script", "a.script", "--store", "file/w.db"]);
+    let home = TestHome::new(HELLO);
+    home.write("file", "x");
+    let ran = home.run_bare(&["-p", "hi", "--script", "a.script", "--store", "file/w.db"]);
     one_sentence(&ran, "file");
 }
 
 #[test]
 fn the_store_is_for_its_owner_only() {
-    let place = TestHome::new(HELLO);
-    assert_eq!(place.run_prompt("hi", &[]).code, 0);
-    let mode = std::fs::metadata(place.path("w.db")).unwrap().permissions().mode();
+    let home = TestHome::new(HELLO);
+    assert_eq!(home.run_prompt("hi", &[]).code, 0);
+    let mode = std::fs::metadata(home.path("w.db")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
 fn an_unknown_conversation_is_named() {
-    let place = TestHome::new(HELLO);
-    assert_eq!(place.run_prompt("hi", &[]).code, 0);
-    one_sentence(&place.run(&["replay", "nobody"]), "nobody");
-    one_sentence(&place.run(&["cancel", "nobody"]), "nobody");
-    one_sentence(&place.run(&["resume", "nobody", "--script", "a.script"]), "nobody");
+    let home = TestHome::new(HELLO);
+    assert_eq!(home.run_prompt("hi", &[]).code, 0);
+    one_sentence(&home.run(&["replay", "nobody"]), "nobody");
+    one_sentence(&home.run(&["cancel", "nobody"]), "nobody");
+    one_sentence(&home.run(&["resume", "nobody", "--script", "a.script"]), "nobody");
 }
 
 #[test]
 fn tools_that_fail_are_told_to_the_model_and_not_to_the_user() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"no.txt\"}\n  call Nope {}\n  call Read [1]\n\
          when error of Read contains \"file_not_found\" and error of Nope contains \"unknown_tool\"\n  say \"noted\"\n",
     );
-    let ran = place.run_prompt("go", &["--allow", "*"]);
+    let ran = home.run_prompt("go", &["--allow", "*"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "noted\n"), "{}", ran.err);
 }
 
@@ -313,43 +313,43 @@ fn numbers_that_cannot_be_are_told_before_anything_is_stored() {
 #[test]
 fn a_store_that_is_made_private_is_told() {
     use std::os::unix::fs::PermissionsExt;
-    let place = TestHome::new("when any\n  say \"Done.\"\n");
-    assert_eq!(place.run_prompt_unattended("go", &[]).code, 0);
+    let home = TestHome::new("when any\n  say \"Done.\"\n");
+    assert_eq!(home.run_prompt_unattended("go", &[]).code, 0);
     let open = std::fs::Permissions::from_mode(0o644);
-    std::fs::set_permissions(place.path("w.db"), open).unwrap();
-    let ran = place.run_prompt_unattended("go", &[]);
-    let told = "w.db was accessible to other users (mode 0644); it is private now (mode 0600)";
-    assert!(ran.code == 0 && ran.err.contains(told), "{}", ran.err);
-    let ran = place.run_prompt_unattended("go", &[]);
+    std::fs::set_permissions(home.path("w.db"), open).unwrap();
+    let ran = home.run_prompt_unattended("go", &[]);
+    let output = "w.db was accessible to other users (mode 0644); it is private now (mode 0600)";
+    assert!(ran.code == 0 && ran.err.contains(output), "{}", ran.err);
+    let ran = home.run_prompt_unattended("go", &[]);
     assert!(ran.code == 0 && !ran.err.contains("private"), "{}", ran.err);
 }
 
 /// If the state folder cannot be written, a run with another store works, and reports what is lost.
 #[test]
 fn a_state_folder_that_cannot_be_written_keeps_no_file_from_being_edited() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"f.txt\"}\nwhen result of Read\n  call Edit \
          {\"file_path\": \"f.txt\", \"old_string\": \"hello\", \"new_string\": \"bye\"}\n\
          when any\n  say \"Done.\"\n",
     );
-    place.write("f.txt", "hello\n");
-    place.write("file", "");
-    let state = place.path("file");
+    home.write("f.txt", "hello\n");
+    home.write("file", "");
+    let state = home.path("file");
     let nowhere = [("WINDLASS_HOME", ""), ("XDG_STATE_HOME", state.to_str().unwrap())];
     let edit = ["-p", "go", "--script", "a.script", "--permission-mode", "acceptEdits"];
-    let ran = place.run_with_env(&[&edit[..], &["--store", "w.db"]].concat(), &nowhere);
+    let ran = home.run_with_env(&[&edit[..], &["--store", "w.db"]].concat(), &nowhere);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
     assert!(ran.err.contains("so the state of tools"), "{}", ran.err);
-    assert_eq!(std::fs::read_to_string(place.path("f.txt")).unwrap(), "bye\n");
+    assert_eq!(std::fs::read_to_string(home.path("f.txt")).unwrap(), "bye\n");
     // The default store is in the state folder, and nothing works without it.
-    let ran = place.run_with_env(&edit, &nowhere);
+    let ran = home.run_with_env(&edit, &nowhere);
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("choose another with --store"), "{}", ran.err);
 }
 
 #[test]
 fn a_bad_value_points_to_the_help_of_its_command() {
-    let place = TestHome::new("");
+    let home = TestHome::new("");
     for (typed, help) in [
         (&["runs", "--since", "x"][..], "windlass runs --help"),
         (&["runs", "--limit", "x"], "windlass runs --help"),
@@ -363,7 +363,7 @@ fn a_bad_value_points_to_the_help_of_its_command() {
         (&["completions", "x"], "windlass completions --help"),
         (&["-p", "runs", "--max-turns", "x"], "windlass --help"),
     ] {
-        let ran = place.run_bare(typed);
+        let ran = home.run_bare(typed);
         assert_eq!((ran.code, ran.err.lines().count()), (2, 1), "{typed:?}: {}", ran.err);
         assert!(ran.err.ends_with(&format!("; see `{help}`\n")), "{typed:?}: {}", ran.err);
     }

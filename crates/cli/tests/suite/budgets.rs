@@ -10,16 +10,16 @@ use crate::test_home::TestHome;
 /// Every reply uses 100 tokens.
 const SCRIPT: &str = "when any\n  say \"x\"\n  usage in 90 out 10\n";
 
-fn spent_tokens(place: &TestHome) -> i64 {
-    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+fn spent_tokens(home: &TestHome) -> i64 {
+    let store = rusqlite::Connection::open(home.path("w.db")).unwrap();
     store.query_row("SELECT sum(tokens) FROM spending", [], |row| row.get(0)).unwrap()
 }
 
 fn new_home(config: &str) -> TestHome {
-    let place = TestHome::new(SCRIPT);
-    std::fs::create_dir_all(place.path("home")).unwrap();
-    place.write("home/config.toml", config);
-    place
+    let home = TestHome::new(SCRIPT);
+    std::fs::create_dir_all(home.path("home")).unwrap();
+    home.write("home/config.toml", config);
+    home
 }
 
 // spec: BUDGETS-01
@@ -28,7 +28,7 @@ fn every_scope_can_be_set() {
     let config = "[profiles.call]\ncall_budget_tokens = 500\n\
                   [profiles.talk]\nconversation_budget_tokens = 500\n\
                   [profiles.all]\nprofile_budget_tokens = 500\n";
-    let place = new_home(config);
+    let home = new_home(config);
     for flags in [
         ["--profile", "call"],
         ["--profile", "talk"],
@@ -37,11 +37,11 @@ fn every_scope_can_be_set() {
         ["--max-conversation-budget-tokens", "500"],
         ["--max-budget-tokens", "500"],
     ] {
-        let ran = place.run_prompt("go", &flags);
+        let ran = home.run_prompt("go", &flags);
         assert_eq!(ran.code, 1, "{flags:?}: {}", ran.out);
         assert!(ran.err.contains("the budget in tokens is spent"), "{flags:?}: {}", ran.err);
     }
-    let ran = place.run_prompt("go", &["--max-conversation-budget-usd", "0"]);
+    let ran = home.run_prompt("go", &["--max-conversation-budget-usd", "0"]);
     assert!(ran.code != 0 && ran.err.contains("budget"), "{}", ran.err);
 }
 
@@ -52,11 +52,11 @@ fn a_conversation_cap_holds_over_its_runs_and_a_profile_cap_over_conversations()
                   limits = { least_output_tokens = 100 }\n\
                   [profiles.all]\nprofile_budget_tokens = 20000\nprofile_budget_period = \"day\"\n\
                   limits = { least_output_tokens = 100 }\n";
-    let place = new_home(config);
+    let home = new_home(config);
     // Every reply uses 2,000 tokens.
-    place.write("a.script", "when any\n  say \"x\"\n  usage in 90 out 1910\n");
+    home.write("a.script", "when any\n  say \"x\"\n  usage in 90 out 1910\n");
     let ask = |profile: &str, conversation: &str| {
-        place.run_prompt("go", &["--profile", profile, "--conversation", conversation])
+        home.run_prompt("go", &["--profile", profile, "--conversation", conversation])
     };
     // Each run is a process of its own, and the first one over the budget is rejected.
     let runs = (1..=12).find(|_| {
@@ -72,14 +72,14 @@ fn a_conversation_cap_holds_over_its_runs_and_a_profile_cap_over_conversations()
         let ran = ask("all", &format!("c{nth}"));
         assert!(ran.code == 0 || ran.err.contains("the budget in tokens is spent"), "{}", ran.err);
         if ran.code == 0 {
-            assert_eq!(spent_tokens(&place), 2_000 * nth, "what was set aside is given back");
+            assert_eq!(spent_tokens(&home), 2_000 * nth, "what was set aside is given back");
         }
         ran.code != 0
     });
     let runs = runs.expect("the cap of a profile holds over conversations");
     assert!(runs > 3, "{runs}");
     assert_eq!(ask("talk", "three").code, 0, "another profile has a cap of its own");
-    let ran = place.run(&["explain", "c1"]);
+    let ran = home.run(&["explain", "c1"]);
     assert!(ran.out.contains("all conversations of the profile all: "), "{}", ran.out);
 }
 
@@ -89,23 +89,23 @@ fn a_conversation_cap_holds_over_its_runs_and_a_profile_cap_over_conversations()
 fn two_processes_keep_one_profile_cap() {
     let config = "[profiles.p]\nprofile_budget_tokens = 30000\n\
                   limits = { least_output_tokens = 100 }\n";
-    let place = new_home(config);
-    place.write("a.script", "when any\n  say \"x\"\n  usage in 90 out 910\n");
+    let home = new_home(config);
+    home.write("a.script", "when any\n  say \"x\"\n  usage in 90 out 910\n");
     // Each thread runs one process after the other; there are two at any time.
     let until_the_cap = |conversation: &str| {
-        let ask = || place.run_prompt("go", &["--profile", "p", "--conversation", conversation]);
+        let ask = || home.run_prompt("go", &["--profile", "p", "--conversation", conversation]);
         let refused = (0..60).map(|_| ask()).find(|ran| ran.code != 0);
-        let said = refused.map(|ran| ran.err).unwrap_or_default();
-        assert!(said.contains("the budget in tokens is spent"), "{said}");
+        let output = refused.map(|ran| ran.err).unwrap_or_default();
+        assert!(output.contains("the budget in tokens is spent"), "{output}");
     };
     std::thread::scope(|scope| {
         scope.spawn(|| until_the_cap("one"));
         scope.spawn(|| until_the_cap("two"));
     });
-    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    let store = rusqlite::Connection::open(home.path("w.db")).unwrap();
     let sum = "SELECT sum(input_tokens + output_tokens) FROM run";
     let used: i64 = store.query_row(sum, [], |row| row.get(0)).unwrap();
-    assert_eq!(used, spent_tokens(&place), "the account has what the runs used");
+    assert_eq!(used, spent_tokens(&home), "the account has what the runs used");
     // A reserved call is at most 4,096 tokens of output and its input.
     assert!(used > 20_000 && used <= 30_000 + 2 * 8_192, "{used}");
 }
@@ -113,7 +113,7 @@ fn two_processes_keep_one_profile_cap() {
 /// One run without a price does not remove the prices of the others.
 #[test]
 fn cost_says_what_is_priced_and_what_is_not() {
-    let place = new_home("");
+    let home = new_home("");
     let price = ModelPrice {
         input_usd_micros: 1_000_000_000,
         output_usd_micros: 1_000_000_000,
@@ -121,12 +121,12 @@ fn cost_says_what_is_priced_and_what_is_not() {
         cache_write_usd_micros: 0,
         above: None,
     };
-    play_prompts(&place, "c", &["go"], |builder| {
+    play_prompts(&home, "c", &["go"], |builder| {
         builder.settings(|settings| settings.model.price = Some(price))
     });
-    let ran = place.run_prompt("go", &["--conversation", "c"]);
+    let ran = home.run_prompt("go", &["--conversation", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let ran = place.run(&["-p", "/cost", "--resume", "c"]);
+    let ran = home.run(&["-p", "/cost", "--resume", "c"]);
     assert_eq!(
         ran.out.trim(),
         "200 tokens in 2 runs: $0.1000, not counting 100 tokens (price unknown for scripted; give it in \
@@ -138,14 +138,14 @@ fn cost_says_what_is_priced_and_what_is_not() {
 // spec: BUDGETS-07
 #[test]
 fn an_unknown_price_says_so_and_where_to_give_one() {
-    let place = new_home("");
-    let ran = place.run_prompt("go", &["--max-budget-usd", "1", "--conversation", "c"]);
+    let home = new_home("");
+    let ran = home.run_prompt("go", &["--max-budget-usd", "1", "--conversation", "c"]);
     assert_eq!(ran.code, 1);
-    let told = format!("{}{}", ran.out, ran.err);
-    assert!(told.contains("price unknown for scripted"), "{told}");
-    assert!(told.contains("[models.\"scripted\"] of config.toml"), "{told}");
-    assert!(!told.contains("cap is reached"), "{told}");
-    let ran = place.run(&["explain", "c"]);
+    let output = format!("{}{}", ran.out, ran.err);
+    assert!(output.contains("price unknown for scripted"), "{output}");
+    assert!(output.contains("[models.\"scripted\"] of config.toml"), "{output}");
+    assert!(!output.contains("cap is reached"), "{output}");
+    let ran = home.run(&["explain", "c"]);
     assert!(
         ran.out.contains("price unknown") && !ran.out.contains("Raise the budget"),
         "{}",
@@ -155,22 +155,22 @@ fn an_unknown_price_says_so_and_where_to_give_one() {
 
 #[test]
 fn spending_that_nobody_measured_is_told_apart() {
-    let place = TestHome::new("when any\n  delay 60s\n  say \"late\"\n");
-    place.write("quick.script", "when any\n  say \"done\"\n");
+    let home = TestHome::new("when any\n  delay 60s\n  say \"late\"\n");
+    home.write("quick.script", "when any\n  say \"done\"\n");
     let store = ["--store", "w.db", "--conversation", "c"];
-    let mut command = place.command(&[&["-p", "go", "--script", "a.script"], &store[..]].concat());
+    let mut command = home.command(&[&["-p", "go", "--script", "a.script"], &store[..]].concat());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    place.wait_until("the model call", || {
-        place.run(&["explain", "c"]).out.contains("Calling the model")
+    home.wait_until("the model call", || {
+        home.run(&["explain", "c"]).out.contains("Calling the model")
     });
     child.kill().unwrap();
     child.wait().unwrap();
-    let resumed = place.run(&["resume", "c", "--script", "quick.script"]);
+    let resumed = home.run(&["resume", "c", "--script", "quick.script"]);
     assert_eq!((resumed.code, resumed.out.as_str()), (0, "done\n"), "{}", resumed.err);
-    let cost = place.run(&["-p", "/cost", "--resume", "c", "--script", "quick.script"]);
-    for told in [place.run(&["explain", "c"]).out, cost.out] {
-        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("tokens are an upper estimate"), "{told}");
+    let cost = home.run(&["-p", "/cost", "--resume", "c", "--script", "quick.script"]);
+    for output in [home.run(&["explain", "c"]).out, cost.out] {
+        let output = output.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.contains("tokens are an upper estimate"), "{output}");
     }
 }

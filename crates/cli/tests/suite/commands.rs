@@ -16,34 +16,34 @@ fn output_lines(ran: &CommandOutput) -> Vec<Value> {
 
 /// A conversation that is long enough to be compacted.
 fn home_with_long_history() -> TestHome {
-    let place = TestHome::new(ECHO);
+    let home = TestHome::new(ECHO);
     for n in 0..9 {
-        assert_eq!(place.run_prompt(&format!("number {n}"), &["--conversation", "c"]).code, 0);
+        assert_eq!(home.run_prompt(&format!("number {n}"), &["--conversation", "c"]).code, 0);
     }
-    place
+    home
 }
 
 // spec: CLI-02
 #[test]
 fn commands_are_answered_without_a_model() {
-    let place = home_with_long_history();
+    let home = home_with_long_history();
     // No model is named, and none is needed.
-    let told = |command: &str| place.run(&["-p", command, "--resume", "c"]);
-    let help = place.run(&["-p", "/help"]);
+    let told = |command: &str| home.run(&["-p", command, "--resume", "c"]);
+    let help = home.run(&["-p", "/help"]);
     assert!(help.code == 0 && help.out.contains("/compact"), "{}", help.err);
     let cost = told("/cost");
     assert!(cost.code == 0 && cost.out.contains("tokens in 9 runs: price unknown"), "{}", cost.out);
     let context = told("/context");
     assert!(context.code == 0 && context.out.contains("The window is 0 % full"), "{}", context.err);
-    assert_eq!(place.json(&["runs"]).len(), 9, "a command is no run");
+    assert_eq!(home.json(&["runs"]).len(), 9, "a command is no run");
 }
 
 // spec: CLI-02
 #[test]
 fn programs_get_the_messages_of_a_local_command() {
-    let place = home_with_long_history();
+    let home = home_with_long_history();
     let stream = ["--output-format", "stream-json", "--verbose", "--continue"];
-    let frames = output_lines(&place.run(&[&["-p", "/cost"], &stream[..]].concat()));
+    let frames = output_lines(&home.run(&[&["-p", "/cost"], &stream[..]].concat()));
     let kinds: Vec<&Value> = frames.iter().map(|frame| &frame["type"]).collect();
     assert_eq!(kinds, ["system", "assistant", "result"]);
     assert_eq!(
@@ -62,19 +62,19 @@ fn programs_get_the_messages_of_a_local_command() {
 // spec: WINDOW-20
 #[test]
 fn room_is_made_for_whoever_asks_with_what_they_want_kept() {
-    let place = home_with_long_history();
-    let ran = place.run(&["-p", "/compact the word swordfish", "--resume", "c"]);
+    let home = home_with_long_history();
+    let ran = home.run(&["-p", "/compact the word swordfish", "--resume", "c"]);
     assert!(ran.code == 0 && ran.out.contains("before its next model call"), "{}", ran.err);
     let flags = ["--set", "kept_messages=4", "--resume", "c"];
-    let ran = place.run_prompt_unattended("and now?", &flags);
+    let ran = home.run_prompt_unattended("and now?", &flags);
     assert!(ran.code == 0 && ran.err.contains("old messages were compacted"), "{}", ran.err);
-    let log = place.run(&["show", "c"]).out;
+    let log = home.run(&["show", "c"]).out;
     assert!(log.contains("a compaction was requested"), "{log}");
-    let store = std::fs::read(place.path("w.db")).unwrap();
+    let store = std::fs::read(home.path("w.db")).unwrap();
     assert!(String::from_utf8_lossy(&store).contains("the word swordfish"));
     // A conversation without old messages says so.
-    place.run_prompt("hi", &["--conversation", "short"]);
-    let ran = place.run(&["-p", "/compact", "--resume", "short"]);
+    home.run_prompt("hi", &["--conversation", "short"]);
+    let ran = home.run(&["-p", "/compact", "--resume", "short"]);
     assert!(
         ran.code == 0 && ran.out.starts_with("Nothing was done: there is nothing to compact"),
         "{}",
@@ -94,51 +94,50 @@ fn no_tool_lets_the_model_make_room() {
 // spec: CLI-02
 #[test]
 fn what_is_no_command_is_told_or_goes_to_the_model() {
-    let place = TestHome::new(ECHO);
-    let ran = place.run_prompt_unattended("/frobnicate now", &[]);
+    let home = TestHome::new(ECHO);
+    let ran = home.run_prompt_unattended("/frobnicate now", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     assert!(ran.err.contains("unknown command /frobnicate; available: /cancel"), "{}", ran.err);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-    let ran = place.run_prompt_unattended("/cost", &[]);
+    let ran = home.run_prompt_unattended("/cost", &[]);
     assert!(ran.code == 2 && ran.err.contains("add --continue or --resume ID"), "{}", ran.err);
-    assert!(!place.path("w.db").exists(), "nothing is stored");
+    assert!(!home.path("w.db").exists(), "nothing is stored");
     for text in ["/usr/bin/x dies", " /compact", "/tmp is full"] {
-        assert_eq!(place.run_prompt_unattended(text, &[]).out, format!("You said: {text}\n"));
+        assert_eq!(home.run_prompt_unattended(text, &[]).out, format!("You said: {text}\n"));
     }
 }
 
 // spec: CLI-02
 #[test]
 fn files_and_folders_that_are_mentioned_reach_the_model_once() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when user contains \"swordfish\" and user contains \"a.script\"\n  say \"both\"\n\
          when user contains \"swordfish\" and results 0\n  \
          call Edit {\"file_path\": \"a.txt\", \"old_string\": \"swordfish\", \"new_string\": \"x\"}\n\
          when error\n  say \"${result}\"\nwhen any\n  say \"${user}\"\n",
     );
-    place.write("a.txt", "the word is swordfish");
-    place.write(".env", "SECRET=1");
-    assert_eq!(place.run_prompt_unattended("what of @a.txt, and @. there?", &[]).out, "both\n");
+    home.write("a.txt", "the word is swordfish");
+    home.write(".env", "SECRET=1");
+    assert_eq!(home.run_prompt_unattended("what of @a.txt, and @. there?", &[]).out, "both\n");
     // The file counts as read: an edit needs no further read.
-    let edited =
-        place.run_prompt_unattended("change @a.txt", &["--permission-mode", "acceptEdits"]);
+    let edited = home.run_prompt_unattended("change @a.txt", &["--permission-mode", "acceptEdits"]);
     assert_eq!(edited.code, 0, "{}", edited.err);
-    assert_eq!(std::fs::read_to_string(place.path("a.txt")).unwrap(), "the word is x");
-    let ran = place.run_prompt_unattended("ask @alice or a@b.c", &[]);
+    assert_eq!(std::fs::read_to_string(home.path("a.txt")).unwrap(), "the word is x");
+    let ran = home.run_prompt_unattended("ask @alice or a@b.c", &[]);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("ask @alice or a@b.c\n", ""));
-    let ran = place.run_prompt_unattended("and @.env?", &["--disallowedTools", "Read(.env)"]);
+    let ran = home.run_prompt_unattended("and @.env?", &["--disallowedTools", "Read(.env)"]);
     assert!(ran.err.contains("@.env is not attached: the rule Read(.env)"), "{}", ran.err);
-    let store = std::fs::read(place.path("w.db")).unwrap();
+    let store = std::fs::read(home.path("w.db")).unwrap();
     assert!(!String::from_utf8_lossy(&store).contains("SECRET"));
 }
 
 #[test]
 fn what_comes_through_a_pipe_goes_below_the_prompt() {
-    let place = TestHome::new(ECHO);
+    let home = TestHome::new(ECHO);
     let prompt = ["-p", "why?", "--script", "a.script"];
-    let ran = place.run_with_stdin(&prompt, b"error: it broke\n");
+    let ran = home.run_with_stdin(&prompt, b"error: it broke\n");
     assert_eq!(ran.out, "You said: why?\n\nerror: it broke\n", "{}", ran.err);
-    let mut child = place
+    let mut child = home
         .command(&prompt)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -152,8 +151,8 @@ fn what_comes_through_a_pipe_goes_below_the_prompt() {
 
 #[test]
 fn a_pipe_that_stays_silent_holds_nobody_up() {
-    let place = TestHome::new(ECHO);
-    let mut child = place
+    let home = TestHome::new(ECHO);
+    let mut child = home
         .command(&["-p", "why?", "--script", "a.script"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -169,17 +168,17 @@ fn a_pipe_that_stays_silent_holds_nobody_up() {
 
 #[test]
 fn flags_that_mean_nothing_are_told() {
-    let place = TestHome::new(ECHO);
-    let ran = place.run_prompt_unattended("hi", &["--session-id", "mine"]);
+    let home = TestHome::new(ECHO);
+    let ran = home.run_prompt_unattended("hi", &["--session-id", "mine"]);
     assert!(ran.code == 2 && ran.err.contains("not a UUID"), "{}", ran.err);
-    let ran = place.run_prompt_unattended("hi", &["--fork-session"]);
+    let ran = home.run_prompt_unattended("hi", &["--fork-session"]);
     assert!(ran.code == 2 && ran.err.contains("name it with --resume ID"), "{}", ran.err);
 }
 
 #[test]
 fn a_conversation_that_does_not_exist_is_a_result_for_programs() {
-    let place = TestHome::new(ECHO);
-    let ran = place.run_prompt_unattended("hi", &["--resume", "nobody", "--output-format", "json"]);
+    let home = TestHome::new(ECHO);
+    let ran = home.run_prompt_unattended("hi", &["--resume", "nobody", "--output-format", "json"]);
     let result = &output_lines(&ran)[0];
     assert_eq!((ran.code, &result["subtype"]), (1, &"error_during_execution".into()));
     assert_eq!((&result["is_error"], &result["num_turns"]), (&true.into(), &0.into()));

@@ -13,10 +13,10 @@ const PAGE: &str =
 const STREAM: &[&str] = &["--output-format", "stream-json", "--verbose"];
 
 fn new_home() -> TestHome {
-    let place = TestHome::new(TOUCH);
-    std::fs::create_dir_all(place.path(".claude/commands/do")).unwrap();
-    place.write(".claude/commands/do/touch.md", PAGE);
-    place
+    let home = TestHome::new(TOUCH);
+    std::fs::create_dir_all(home.path(".claude/commands/do")).unwrap();
+    home.write(".claude/commands/do/touch.md", PAGE);
+    home
 }
 
 fn parse_frames(ran: &CommandOutput) -> Vec<Value> {
@@ -25,62 +25,62 @@ fn parse_frames(ran: &CommandOutput) -> Vec<Value> {
 
 #[test]
 fn a_command_of_an_untrusted_folder_is_words_and_of_a_trusted_one_its_rules_count() {
-    let place = new_home();
-    let ran = place.run_prompt_unattended("/do:touch it", &[]);
+    let home = new_home();
+    let ran = home.run_prompt_unattended("/do:touch it", &[]);
     assert_eq!(ran.out, "no: Touch it, please.\n", "{}", ran.err);
     assert!(ran.err.contains("allowed-tools of /do:touch is ignored"), "{}", ran.err);
-    assert!(!place.path("here").exists());
-    assert_eq!(place.run_bare(&["trust", "."]).code, 0);
-    let ran = place.run_prompt_unattended("/do:touch it", &[]);
+    assert!(!home.path("here").exists());
+    assert_eq!(home.run_bare(&["trust", "."]).code, 0);
+    let ran = home.run_prompt_unattended("/do:touch it", &[]);
     assert_eq!(ran.out, "yes: Touch it, please.\n", "{}", ran.err);
-    assert!(place.path("here").exists());
+    assert!(home.path("here").exists());
     // The rules apply to this prompt, not to the next one.
-    let ran = place.run_prompt_unattended("touch it", &["--continue"]);
+    let ran = home.run_prompt_unattended("touch it", &["--continue"]);
     assert_eq!(ran.out, "no: touch it\n", "{}", ran.err);
 }
 
 #[test]
 fn programs_find_commands_in_the_first_message_and_people_in_the_help() {
-    let place = new_home();
-    let init = parse_frames(&place.run_prompt_unattended("hi", STREAM)).remove(0);
+    let home = new_home();
+    let init = parse_frames(&home.run_prompt_unattended("hi", STREAM)).remove(0);
     let names = json!(["cancel", "clear", "compact", "context", "cost", "help", "do:touch"]);
     assert_eq!(init["slash_commands"], names);
-    let ran = place.run(&["-p", "/help"]);
+    let ran = home.run(&["-p", "/help"]);
     assert!(ran.out.contains("/do:touch  Touches"), "{}", ran.out);
-    let ran = place.run_prompt_unattended("/do:tuch", &[]);
+    let ran = home.run_prompt_unattended("/do:tuch", &[]);
     assert!(ran.code == 2 && ran.err.contains("/help, /do:touch; start a prompt"), "{}", ran.err);
 }
 
 #[test]
 fn a_link_out_of_an_untrusted_folder_is_no_command() {
-    let place = new_home();
+    let home = new_home();
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("secret.md"), "the secret").unwrap();
-    let link = place.path(".claude/commands/secret.md");
+    let link = home.path(".claude/commands/secret.md");
     std::os::unix::fs::symlink(outside.path().join("secret.md"), link).unwrap();
-    let ran = place.run_prompt_unattended("/secret", &[]);
+    let ran = home.run_prompt_unattended("/secret", &[]);
     assert!(ran.code == 2 && ran.err.contains("unknown command /secret"), "{}", ran.err);
 }
 
 #[test]
 fn clear_begins_anew_and_the_old_conversation_stays() {
-    let place = TestHome::new("when any\n  say \"${user}\"\n");
-    place.run_prompt_unattended("one", &["--conversation", "old"]);
+    let home = TestHome::new("when any\n  say \"${user}\"\n");
+    home.run_prompt_unattended("one", &["--conversation", "old"]);
     let flags = [&["-p", "/clear", "--continue"], STREAM].concat();
-    let told = parse_frames(&place.run(&flags));
-    let kinds: Vec<&str> = told.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
+    let messages = parse_frames(&home.run(&flags));
+    let kinds: Vec<&str> = messages.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["conversation_reset", "system", "result"]);
-    let (reset, result) = (&told[0], &told[2]);
+    let (reset, result) = (&messages[0], &messages[2]);
     assert_eq!((&reset["session_id"], &result["local_command"]), (&json!("old"), &json!("clear")));
     assert_eq!(reset["new_conversation_id"], result["session_id"]);
-    let ran = place.run_prompt_unattended("two", &["--continue", "--output-format", "json"]);
+    let ran = home.run_prompt_unattended("two", &["--continue", "--output-format", "json"]);
     let next: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(next["session_id"], result["session_id"]);
     // From then on it is the newest, until another conversation gets a prompt.
-    place.run_prompt_unattended("three", &["--resume", "old"]);
-    place.run(&["-p", "/clear"]);
-    place.run_prompt_unattended("four", &["--resume", "old"]);
-    let ran = place.run_prompt_unattended("five", &["--continue", "--output-format", "json"]);
+    home.run_prompt_unattended("three", &["--resume", "old"]);
+    home.run(&["-p", "/clear"]);
+    home.run_prompt_unattended("four", &["--resume", "old"]);
+    let ran = home.run_prompt_unattended("five", &["--continue", "--output-format", "json"]);
     let next: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(next["session_id"], "old");
 }
@@ -89,36 +89,36 @@ fn clear_begins_anew_and_the_old_conversation_stays() {
 // spec: PERMISSIONS-22
 #[test]
 fn a_slip_in_the_head_of_a_command_page_is_an_error_with_its_line() {
-    for (line, told) in [
+    for (line, output) in [
         ("alowed-tools: Bash(touch:*)", "did you mean `allowed-tools`?"),
         ("allowed-tools: Bsh(touch:*)", "did you mean `Bash`?"),
         ("allowed-tools: Bash(touch", "cannot be read"),
         ("model:\n  name: haiku", "`model` must be a text"),
     ] {
-        let place = new_home();
+        let home = new_home();
         let text = PAGE.replace("allowed-tools: Bash(touch:*)", line);
-        place.write(".claude/commands/do/touch.md", &text);
-        assert_eq!(place.run_bare(&["trust", "."]).code, 0);
-        let ran = place.run_prompt_unattended("/do:touch it", &[]);
+        home.write(".claude/commands/do/touch.md", &text);
+        assert_eq!(home.run_bare(&["trust", "."]).code, 0);
+        let ran = home.run_prompt_unattended("/do:touch it", &[]);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
-        assert!(ran.err.contains("touch.md: line 3: ") && ran.err.contains(told), "{}", ran.err);
-        let doctor = place.run_bare(&["doctor"]);
-        assert!(doctor.code != 0 && doctor.out.contains(told), "{line}: {}", doctor.out);
+        assert!(ran.err.contains("touch.md: line 3: ") && ran.err.contains(output), "{}", ran.err);
+        let doctor = home.run_bare(&["doctor"]);
+        assert!(doctor.code != 0 && doctor.out.contains(output), "{line}: {}", doctor.out);
         // Other prompts do not need the command.
-        assert_eq!(place.run_prompt_unattended("touch it", &[]).out, "no: touch it\n", "{line}");
+        assert_eq!(home.run_prompt_unattended("touch it", &[]).out, "no: touch it\n", "{line}");
     }
-    let place = new_home();
-    place.write(
+    let home = new_home();
+    home.write(
         ".claude/commands/do/touch.md",
         &PAGE.replace("description", "flavour: x\ndescription"),
     );
-    let ran = place.run_prompt_unattended("/do:touch it", &[]);
+    let ran = home.run_prompt_unattended("/do:touch it", &[]);
     assert!(
         ran.code == 0 && ran.err.contains("line 2: unknown key of a command page"),
         "{}",
         ran.err
     );
-    let ran = place.run_prompt_unattended("/do:touch it", &["--strict-settings"]);
+    let ran = home.run_prompt_unattended("/do:touch it", &["--strict-settings"]);
     assert!(ran.code != 0 && ran.err.contains("--strict-settings"), "{}", ran.err);
 }
 
@@ -126,10 +126,10 @@ fn a_slip_in_the_head_of_a_command_page_is_an_error_with_its_line() {
 #[test]
 fn rules_of_a_page_may_be_a_list_with_quotes() {
     for list in ["[\"Bash(touch:*)\", Read]", "\n  - Bash(touch:*)\n  - \"Read\""] {
-        let place = new_home();
-        place.write(".claude/commands/do/touch.md", &PAGE.replace("Bash(touch:*)", list));
-        assert_eq!(place.run_bare(&["trust", "."]).code, 0);
-        let ran = place.run_prompt_unattended("/do:touch it", &[]);
+        let home = new_home();
+        home.write(".claude/commands/do/touch.md", &PAGE.replace("Bash(touch:*)", list));
+        assert_eq!(home.run_bare(&["trust", "."]).code, 0);
+        let ran = home.run_prompt_unattended("/do:touch it", &[]);
         assert_eq!(ran.out, "yes: Touch it, please.\n", "{list}: {}", ran.err);
     }
 }

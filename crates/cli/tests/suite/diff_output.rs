@@ -17,9 +17,9 @@ when any
 "#;
 
 fn new_home() -> TestHome {
-    let place = TestHome::new(CHANGES);
-    place.write("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
-    place
+    let home = TestHome::new(CHANGES);
+    home.write("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+    home
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn people_who_watch_see_what_goes_and_what_comes() {
     let ran =
         new_home().run_prompt_unattended("go", &["--verbose", "--permission-mode", "acceptEdits"]);
     for line in ["       5 -five", "       5 +FIVE", "       6 +and a half", "       7  six"] {
-        assert!(ran.err.lines().any(|shown| shown == line), "{line}: {}", ran.err);
+        assert!(ran.err.lines().any(|output| output == line), "{line}: {}", ran.err);
     }
     // Without a terminal there is one line for each call.
     let ran = new_home().run_prompt_unattended("go", &["--permission-mode", "acceptEdits"]);

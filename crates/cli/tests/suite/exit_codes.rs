@@ -25,10 +25,10 @@ fn new_home(prompt: &str) -> TestHome {
     TestHome::new(if prompt == "endless" { ENDLESS } else { SCRIPT })
 }
 
-fn run(place: &TestHome, prompt: &str, more: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
-    let store = place.path("w.db");
+fn run(home: &TestHome, prompt: &str, more: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
+    let store = home.path("w.db");
     let args = ["-p", prompt, "--script", "a.script", "--store", store.to_str().unwrap()];
-    place.run_with_env(&[&args[..], more].concat(), variables)
+    home.run_with_env(&[&args[..], more].concat(), variables)
 }
 
 fn parse_result(ran: &CommandOutput) -> Value {
@@ -84,9 +84,9 @@ fn run_interrupted(
     signals: &[rustix::process::Signal],
     variables: &[(&str, &str)],
 ) -> CommandOutput {
-    let place = TestHome::new(SCRIPT);
-    let store = place.path("w.db");
-    let mut command = place.command(&[
+    let home = TestHome::new(SCRIPT);
+    let store = home.path("w.db");
+    let mut command = home.command(&[
         "-p",
         "slow",
         "--script",
@@ -100,7 +100,7 @@ fn run_interrupted(
     command.envs(variables.iter().copied());
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = child.spawn().unwrap();
-    while !place.path("began").exists() {
+    while !home.path("began").exists() {
         std::thread::sleep(Duration::from_millis(10));
     }
     for signal in signals {
@@ -138,8 +138,8 @@ fn turns_are_counted_as_sdks_count_them() {
         ("/help", &[], 0),
     ] {
         for format in [&["--json"][..], &stream] {
-            let place = TestHome::new(SCRIPT);
-            let ran = run(&place, prompt, &[more, format].concat(), &[]);
+            let home = TestHome::new(SCRIPT);
+            let ran = run(&home, prompt, &[more, format].concat(), &[]);
             assert_eq!(parse_result(&ran)["num_turns"], turns, "{prompt} {format:?}: {}", ran.out);
         }
     }

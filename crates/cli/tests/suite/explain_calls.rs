@@ -31,8 +31,8 @@ impl Hooks for GuardingHooks {
     }
 }
 
-fn assert_explains(place: &TestHome, conversation: &str, expected: &str) {
-    let ran = place.run(&["explain", conversation]);
+fn assert_explains(home: &TestHome, conversation: &str, expected: &str) {
+    let ran = home.run(&["explain", conversation]);
     let out = ran.out.replace("\n  ", " ");
     assert!(out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
     let calls = &out[out.find(expected).unwrap()..];
@@ -42,56 +42,60 @@ fn assert_explains(place: &TestHome, conversation: &str, expected: &str) {
 // spec: CLI-07
 #[test]
 fn who_said_no_to_a_call_is_named() {
-    let place = TestHome::new(CALL);
+    let home = TestHome::new(CALL);
     let wipe = "Wipe {\"what\": \"disk\"}";
 
-    play_prompts(&place, "rule", &["go"], |b| b.tool(ScriptedTool::mutating("Wipe")).deny("Wipe"));
+    play_prompts(&home, "rule", &["go"], |b| b.tool(ScriptedTool::mutating("Wipe")).deny("Wipe"));
     assert_explains(
-        &place,
+        &home,
         "rule",
         &format!("{wipe} was denied by a deny rule: the rule Wipe denies it."),
     );
 
-    play_prompts(&place, "hook", &["go"], |b| {
+    play_prompts(&home, "hook", &["go"], |b| {
         b.tool(ScriptedTool::mutating("Wipe"))
             .hooks(GuardingHooks)
             .settings(|settings| settings.hooks.before_tool = HookPresence::Present)
     });
-    assert_explains(&place, "hook", &format!("{wipe} was denied by a hook: not on a Friday."));
+    assert_explains(&home, "hook", &format!("{wipe} was denied by a hook: not on a Friday."));
 
-    play_prompts(&place, "classifier", &["go"], |b| {
+    play_prompts(&home, "classifier", &["go"], |b| {
         b.tool(ScriptedTool::mutating("Wipe"))
             .settings(|settings| settings.rules.mode = PermissionMode::Auto)
     });
-    let why = "the classifier found it too dangerous";
-    assert_explains(&place, "classifier", &format!("{wipe} was denied by the classifier: {why}."));
+    let reason = "the classifier found it too dangerous";
+    assert_explains(
+        &home,
+        "classifier",
+        &format!("{wipe} was denied by the classifier: {reason}."),
+    );
 
-    play_prompts(&place, "mode", &["go"], |b| {
+    play_prompts(&home, "mode", &["go"], |b| {
         b.tool(ScriptedTool::mutating("Wipe"))
             .settings(|settings| settings.rules.mode = PermissionMode::Plan)
     });
-    let why = "permission mode plan: nothing may be changed";
-    assert_explains(&place, "mode", &format!("{wipe} was denied by the permission mode: {why}."));
+    let reason = "permission mode plan: nothing may be changed";
+    assert_explains(&home, "mode", &format!("{wipe} was denied by the permission mode: {reason}."));
 
-    play_prompts(&place, "nobody", &["go"], |b| {
+    play_prompts(&home, "nobody", &["go"], |b| {
         b.tool(ScriptedTool::mutating("Wipe")).deny_when_unattended()
     });
-    let why = "Wipe requires approval, and no one is available to approve it";
-    assert_explains(&place, "nobody", &format!("{wipe} was denied by the permissions: {why}."));
+    let reason = "Wipe requires approval, and no one is available to approve it";
+    assert_explains(&home, "nobody", &format!("{wipe} was denied by the permissions: {reason}."));
 }
 
 #[test]
 fn leave_that_was_asked_for_and_refused_and_calls_that_fit_no_tool_are_told() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when results 0\n  call Bash {\"command\": \"rm -r x\"}\n  call Nope {}\n\
          when any\n  say \"done\"\n",
     );
-    place.run_prompt("go", &["--conversation", "c"]);
+    home.run_prompt("go", &["--conversation", "c"]);
     let asked =
         "Bash {\"command\": \"rm -r x\"} required approval (question 1): no rule allows it.";
-    assert_explains(&place, "c", asked);
-    assert_explains(&place, "c", "Nope {} was invalid: there is no tool named \"Nope\".");
-    place.run(&["answer", "c", "1", "deny", "not today", "--script", "a.script"]);
+    assert_explains(&home, "c", asked);
+    assert_explains(&home, "c", "Nope {} was invalid: there is no tool named \"Nope\".");
+    home.run(&["answer", "c", "1", "deny", "not today", "--script", "a.script"]);
     let denied = "Bash {\"command\": \"rm -r x\"} was denied by a person: not today.";
-    assert_explains(&place, "c", denied);
+    assert_explains(&home, "c", denied);
 }

@@ -23,30 +23,30 @@ fn long_text(times: usize) -> String {
 // spec: CLI-08
 #[test]
 fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
-    let place = TestHome::new(LARGE);
+    let home = TestHome::new(LARGE);
     let prompts = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
-    play_prompts(&place, "stages", &prompts, |b| {
+    play_prompts(&home, "stages", &prompts, |b| {
         b.tool(ScriptedTool::read_only("Look", &long_text(200))).settings(small_window)
     });
-    let ran = place.run(&["show", "stages"]);
+    let ran = home.run(&["show", "stages"]);
     assert!(ran.out.contains("micro: "), "{}", ran.out);
-    let runs = place.json(&["runs"]);
-    let told: Vec<String> =
-        runs.iter().map(|run| place.run(&["explain", run["run"].as_str().unwrap()]).out).collect();
-    let acted = told.iter().find(|out| out.contains("Pruning stage micro shortened")).unwrap();
+    let runs = home.json(&["runs"]);
+    let messages: Vec<String> =
+        runs.iter().map(|run| home.run(&["explain", run["run"].as_str().unwrap()]).out).collect();
+    let acted = messages.iter().find(|out| out.contains("Pruning stage micro shortened")).unwrap();
     assert!(acted.contains("tokens freed (") && acted.contains("[entry "), "{acted}");
 
     // Only one word may be left out: the rest is one message.
-    let place = TestHome::new(LARGE);
+    let home = TestHome::new(LARGE);
     let large = long_text(2_500);
-    play_prompts(&place, "stuck", &["go", &large], |b| {
+    play_prompts(&home, "stuck", &["go", &large], |b| {
         b.tool(ScriptedTool::read_only("Look", "x")).settings(|settings| {
             small_window(settings);
             settings.limits.kept_messages = 1;
             settings.limits.result_chars = 100_000;
         })
     });
-    let ran = place.run(&["explain", "stuck"]);
+    let ran = home.run(&["explain", "stuck"]);
     for expected in [
         "It stopped (blocking_limit): the context window is full and nothing more can be compacted (about",
         "R1, standard compaction was used",
@@ -57,25 +57,25 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
         assert!(out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
     }
 
-    let place =
+    let home =
         TestHome::new("when ask 1\n  times 2\n  fail 529 \"overloaded\"\nwhen any\n  say \"x\"\n");
-    play_prompts(&place, "fallback", &["go"], |b| {
+    play_prompts(&home, "fallback", &["go"], |b| {
         b.settings(|settings| {
             settings.limits.model_retries = 1;
             settings.limits.model_retry_ms = 1;
             settings.fallback = Some(ModelSpec::with_defaults("the-other"));
         })
     });
-    let ran = place.run(&["explain", "fallback"]);
+    let ran = home.run(&["explain", "fallback"]);
     assert!(ran.out.contains("The model call failed (1 in a row)"), "{}", ran.out);
     let fell = "The fallback model the-other is used from here on";
     assert!(ran.out.contains(fell) && ran.out.contains("overloaded"), "{}", ran.out);
 
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when user contains \"truncated\"\n  say \"two.\"\nwhen any\n  say \"One, \"\n  stop max_tokens\n",
     );
-    place.run_prompt("count", &["--conversation", "cut"]);
-    let ran = place.run(&["explain", "cut"]);
+    home.run_prompt("count", &["--conversation", "cut"]);
+    let ran = home.run(&["explain", "cut"]);
     assert!(
         ran.out.contains("Truncated replies: 2 of 3 consecutive recoveries were used."),
         "{}",
@@ -87,14 +87,14 @@ fn which_stage_acted_which_failed_and_what_set_off_the_fallback() {
 
 #[test]
 fn a_dry_run_says_what_the_compaction_then_does() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when user contains \"windlass is\"\n  say \"the summary\"\nwhen any\n  say \"said ${user}\"\n",
     );
     let prompts: Vec<String> = (0..9).map(|n| format!("windlass is {n}")).collect();
     let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
     let quiet = |settings: &mut Settings| settings.window.summariser = Summariser::Off;
-    play_prompts(&place, "c", &prompts, |b| b.settings(quiet));
-    let ran = place.run(&["compact", "c", "--dry-run"]);
+    play_prompts(&home, "c", &prompts, |b| b.settings(quiet));
+    let ran = home.run(&["compact", "c", "--dry-run"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("The window is 0 % full"), "{}", ran.out);
     assert!(
@@ -105,34 +105,34 @@ fn a_dry_run_says_what_the_compaction_then_does() {
         ran.out
     );
     assert!(ran.out.contains("the last 10 message parts"), "{}", ran.out);
-    let planned = &place.json(&["compact", "c", "--dry-run"])[0];
+    let planned = &home.json(&["compact", "c", "--dry-run"])[0];
     assert_eq!((&planned["sent"], &planned["before"]["dropped_parts"]), (&false.into(), &8.into()));
     assert!(
-        !place.run(&["show", "c"]).out.contains("a compaction was requested"),
+        !home.run(&["show", "c"]).out.contains("a compaction was requested"),
         "nothing was sent"
     );
 
-    let ran = place.run(&["compact", "c"]);
+    let ran = home.run(&["compact", "c"]);
     assert!(ran.out.contains("before its next model call"), "{}", ran.out);
-    play_prompts(&place, "c", &["go on"], |b| b.settings(quiet));
-    let shown = place.run(&["show", "c"]).out;
-    assert!(shown.contains("a compaction was requested"), "{shown}");
+    play_prompts(&home, "c", &["go on"], |b| b.settings(quiet));
+    let output = home.run(&["show", "c"]).out;
+    assert!(output.contains("a compaction was requested"), "{output}");
     // By then there was one more message at the end.
-    assert!(shown.contains("R1, standard compaction: 9 message parts compacted"), "{shown}");
-    let told = place.run(&["explain", "c"]).out;
+    assert!(output.contains("R1, standard compaction: 9 message parts compacted"), "{output}");
+    let told = home.run(&["explain", "c"]).out;
     assert!(told.contains("R1, standard compaction was used: about"), "{told}");
     assert!(told.contains("1 of 4 context recoveries were used"), "{told}");
 }
 
 #[test]
 fn a_conversation_with_nothing_old_has_nothing_to_leave_out() {
-    let place = TestHome::new("when any\n  say \"x\"\n");
-    place.run_prompt("hi", &["--conversation", "c"]);
-    let ran = place.run(&["compact", "c", "--dry-run"]);
+    let home = TestHome::new("when any\n  say \"x\"\n");
+    home.run_prompt("hi", &["--conversation", "c"]);
+    let ran = home.run(&["compact", "c", "--dry-run"]);
     assert!(ran.out.contains("nothing to compact"), "{}", ran.out);
     // Nor is anything promised.
-    let ran = place.run(&["compact", "c", "keep the word swordfish"]);
+    let ran = home.run(&["compact", "c", "keep the word swordfish"]);
     assert!(ran.code == 0 && ran.out.starts_with("Nothing was done: "), "{}", ran.out);
     assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
-    assert_eq!(place.json(&["compact", "c"])[0]["sent"], false);
+    assert_eq!(home.json(&["compact", "c"])[0]["sent"], false);
 }

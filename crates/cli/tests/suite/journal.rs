@@ -12,10 +12,10 @@ const SCRIPT: &str = "when results 0\n  call update_run_journal {\"objective\": 
 // spec: JOURNAL-07, JOURNAL-06
 #[test]
 fn the_whole_journal_is_printed() {
-    let place = TestHome::new(SCRIPT);
-    let ran = place.run_prompt("go", &["--conversation", "c"]);
+    let home = TestHome::new(SCRIPT);
+    let ran = home.run_prompt("go", &["--conversation", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let ran = place.run(&["journal", "c"]);
+    let ran = home.run(&["journal", "c"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for expected in [
         "Run journal of c (version 4)",
@@ -25,24 +25,24 @@ fn the_whole_journal_is_printed() {
         assert!(ran.out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
     }
     assert!(!ran.out.contains('\u{1b}'), "{:?}", ran.out);
-    let json = &place.json(&["journal", "c"])[0];
+    let json = &home.json(&["journal", "c"])[0];
     assert_eq!((&json["version"], &json["objective"]), (&4.into(), &"mend the roof".into()));
     assert_eq!(json["current_state"], serde_json::Value::Null);
     let blockers = &json["blockers"];
     assert_eq!((&blockers[0]["id"], &blockers[0]["resolved"]), (&1.into(), &true.into()));
     assert_eq!((&blockers[1]["id"], &blockers[1]["resolved"]), (&2.into(), &false.into()));
     // The change that came too late was rejected, and the model was told.
-    let ran = place.run(&["show", "c", "--json"]);
+    let ran = home.run(&["show", "c", "--json"]);
     assert!(ran.out.contains("entry #1 was changed in version 4"), "{}", ran.out);
 }
 
 #[test]
 fn an_empty_journal_says_so() {
-    let place = TestHome::new("when any\n  say \"x\"\n");
-    place.run_prompt("go", &["--conversation", "c"]);
-    let ran = place.run(&["journal", "c"]);
+    let home = TestHome::new("when any\n  say \"x\"\n");
+    home.run_prompt("go", &["--conversation", "c"]);
+    let ran = home.run(&["journal", "c"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.starts_with("The journal of c is empty"), "{}", ran.out);
-    assert_eq!(place.json(&["journal", "c"])[0]["blockers"], serde_json::json!([]));
-    assert_ne!(place.run(&["journal", "nobody"]).code, 0);
+    assert_eq!(home.json(&["journal", "c"])[0]["blockers"], serde_json::json!([]));
+    assert_ne!(home.run(&["journal", "nobody"]).code, 0);
 }

@@ -79,18 +79,13 @@ fn check_partial(out: &str, first: &str, last: &str, about: &str) {
 #[test]
 fn a_burst_of_words_is_printed_once() {
     let (script, first, last) = burst_script();
-    let place = TestHome::new(&script);
-    place.write("a.txt", "x\n");
+    let home = TestHome::new(&script);
+    home.write("a.txt", "x\n");
     for _ in 0..5 {
-        let ran = place.run_prompt_unattended("go", &[]);
+        let ran = home.run_prompt_unattended("go", &[]);
         assert_eq!((ran.code, ran.out.trim_end()), (0, last.as_str()), "{}", ran.err);
         assert_eq!(ran.err.matches(&first).count(), 1, "progress, whole and once: {}", ran.err);
-        check_partial(
-            &place.run_prompt_unattended("go", &PARTIAL).out,
-            &first,
-            &last,
-            "in process",
-        );
+        check_partial(&home.run_prompt_unattended("go", &PARTIAL).out, &first, &last, "in process");
     }
 }
 
@@ -98,14 +93,14 @@ fn a_burst_of_words_is_printed_once() {
 #[test]
 fn every_wire_format_brings_every_word_once() {
     let (script, first, last) = burst_script();
-    let place = TestHome::new(&script);
-    place.write("a.txt", "x\n");
-    let server = ScriptedServer::start(&place, &[]);
+    let home = TestHome::new(&script);
+    home.write("a.txt", "x\n");
+    let server = ScriptedServer::start(&home, &[]);
     let (anthropic, openai) =
         (format!("http://{}", server.address), format!("http://{}/v1", server.address));
     let lab = format!("[providers.lab]\nformat = \"openai_chat\"\nbase_url = \"{openai}\"\n");
-    std::fs::create_dir_all(place.path("home")).unwrap();
-    place.write("home/config.toml", &lab);
+    std::fs::create_dir_all(home.path("home")).unwrap();
+    home.write("home/config.toml", &lab);
     let environment = [
         ("ANTHROPIC_BASE_URL", anthropic.as_str()),
         ("OPENAI_BASE_URL", &openai),
@@ -114,10 +109,10 @@ fn every_wire_format_brings_every_word_once() {
     ];
     for model in MODELS {
         let args = ["-p", "go", "--model", model, "--store", "w.db"];
-        let ran = place.run_with_env(&args, &environment);
+        let ran = home.run_with_env(&args, &environment);
         assert_eq!((ran.code, ran.out.trim_end()), (0, last.as_str()), "{model}: {}", ran.err);
         assert_eq!(ran.err.matches(&first).count(), 1, "{model}: {}", ran.err);
-        let ran = place.run_with_env(&[&args[..], &PARTIAL].concat(), &environment);
+        let ran = home.run_with_env(&[&args[..], &PARTIAL].concat(), &environment);
         check_partial(&ran.out, &first, &last, model);
     }
 }
@@ -134,10 +129,10 @@ fn a_reader_that_sleeps_gets_everything() {
             )
         })
         .collect();
-    let place = TestHome::new(&format!("{rounds}when any\n  say \"{last}\"\n"));
-    (1..12).for_each(|n| place.write(&format!("a{n}.txt"), &format!("{n}\n")));
+    let home = TestHome::new(&format!("{rounds}when any\n  say \"{last}\"\n"));
+    (1..12).for_each(|n| home.write(&format!("a{n}.txt"), &format!("{n}\n")));
     let args = ["-p", "go", "--script", "a.script", "--store", "w.db"];
-    let mut child = place
+    let mut child = home
         .command(&[&args[..], &PARTIAL].concat())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -174,16 +169,16 @@ const CUT: &str = "when user is \"cut\"\n  once\n  say \"Half of it\"\n  cut\n\
 // spec: FEED-05
 #[test]
 fn on_a_pipe_standard_output_has_the_answer_and_nothing_else() {
-    let place = TestHome::new(CUT);
+    let home = TestHome::new(CUT);
     for prompt in ["cut", "drift", "long", "plain"] {
-        let ran = place.run_prompt_unattended(prompt, &[]);
+        let ran = home.run_prompt_unattended(prompt, &[]);
         assert_eq!((ran.code, ran.out.as_str()), (0, "The answer.\n"), "{prompt}: {}", ran.err);
         assert!(!ran.err.contains("Half of it"), "{}", ran.err);
     }
-    let ran = place.run_prompt_unattended("refused", &[]);
+    let ran = home.run_prompt_unattended("refused", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "I can't help with that request.\n"));
     assert!(ran.err.contains("the model refused"), "{}", ran.err);
-    let ran = place.run_prompt_unattended("endless", &[]);
+    let ran = home.run_prompt_unattended("endless", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.contains("truncation_exhausted"), "{}", ran.err);
 }
@@ -192,16 +187,16 @@ fn on_a_pipe_standard_output_has_the_answer_and_nothing_else() {
 #[test]
 fn no_frame_is_lost_under_load() {
     const AT_ONCE: usize = 8;
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when results 0\n  call Bash {\"command\": \"touch made\"}\n  \
          call Read {\"file_path\": \"a.txt\"}\nwhen any\n  say \"Done.\"\n",
     );
-    place.write("a.txt", "x\n");
+    home.write("a.txt", "x\n");
     let run = |n: usize| {
         let store = format!("w{n}.db");
         let format = ["--output-format", "stream-json", "--verbose"];
         let args = ["-p", "go", "--script", "a.script", "--store", &store];
-        place.run_bare(&[&args[..], &format].concat())
+        home.run_bare(&[&args[..], &format].concat())
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..AT_ONCE)

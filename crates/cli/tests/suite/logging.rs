@@ -8,44 +8,44 @@ const HELLO: &str = "when any\n  say \"hello\"\n";
 
 #[test]
 fn the_log_is_written_where_somebody_asks_for_it() {
-    let place = TestHome::new(HELLO);
-    let ran = place.run_prompt_unattended("hi", &[]);
+    let home = TestHome::new(HELLO);
+    let ran = home.run_prompt_unattended("hi", &[]);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("hello\n", ""), "nothing by itself");
-    let ran = place.run_prompt_unattended("hi", &["--log", "info"]);
+    let ran = home.run_prompt_unattended("hi", &["--log", "info"]);
     assert_eq!(ran.out, "hello\n");
     assert!(
         ran.err.contains("INFO  windlass") && ran.err.contains("agent_run.completed"),
         "{}",
         ran.err
     );
-    let ran = place.run_prompt_unattended("hi", &["--log", "info", "--log-format", "json"]);
+    let ran = home.run_prompt_unattended("hi", &["--log", "info", "--log-format", "json"]);
     let lines: Vec<Value> =
         ran.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let ended = lines.iter().find(|line| line["event"] == "agent_run.completed").unwrap();
     assert_eq!((&ended["level"], &ended["target"]), (&"INFO".into(), &"windlass".into()));
     assert!(ended["time"].as_str().unwrap().ends_with('Z'), "{ended}");
-    let store = place.path("w.db");
+    let store = home.path("w.db");
     let args = ["-p", "hi", "--script", "a.script", "--store", store.to_str().unwrap()];
-    let ran = place.run_with_env(&args, &[("RUST_LOG", "windlass=info")]);
+    let ran = home.run_with_env(&args, &[("RUST_LOG", "windlass=info")]);
     assert!(ran.err.contains("agent_run.completed"), "{}", ran.err);
-    assert_eq!(place.run_with_env(&args, &[("RUST_LOG", "off")]).err, "");
+    assert_eq!(home.run_with_env(&args, &[("RUST_LOG", "off")]).err, "");
 }
 
 #[test]
 fn a_level_that_does_not_exist_is_told() {
-    let place = TestHome::new(HELLO);
-    let ran = place.run_prompt_unattended("hi", &["--log", "loud,=="]);
+    let home = TestHome::new(HELLO);
+    let ran = home.run_prompt_unattended("hi", &["--log", "loud,=="]);
     assert!(ran.code == 2 && ran.err.contains("is not a log level"), "{}", ran.err);
 }
 
 #[test]
 fn times_are_local_with_their_offset() {
-    let place = TestHome::new(HELLO);
-    place.run_prompt_unattended("hi", &["--conversation", "c"]);
-    let store = place.path("w.db");
+    let home = TestHome::new(HELLO);
+    home.run_prompt_unattended("hi", &["--conversation", "c"]);
+    let store = home.path("w.db");
     let args = ["show", "c", "--store", store.to_str().unwrap()];
     for (zone, offset) in [("EST5", "-05:00"), ("UTC", "+00:00"), ("IST-5:30", "+05:30")] {
-        let ran = place.run_with_env(&args, &[("TZ", zone)]);
+        let ran = home.run_with_env(&args, &[("TZ", zone)]);
         assert!(ran.out.contains(offset), "{zone}: {}", ran.out);
     }
 }

@@ -7,10 +7,10 @@ use crate::test_home::TestHome;
 
 /// A test home with a configuration and without the keys of this machine.
 fn new_home(config: &str) -> TestHome {
-    let place = TestHome::new("");
-    std::fs::create_dir(place.path("home")).unwrap();
-    place.write("home/config.toml", config);
-    place
+    let home = TestHome::new("");
+    std::fs::create_dir(home.path("home")).unwrap();
+    home.write("home/config.toml", config);
+    home
 }
 
 /// A request with controls from the command line alone.
@@ -18,20 +18,20 @@ fn new_home(config: &str) -> TestHome {
 #[test]
 fn model_output_limit_and_stop_sequences_are_sent_as_typed() {
     let wire = RecordingServer::start();
-    let place = new_home("");
+    let home = new_home("");
     let model = ["--model", "claude-sonnet-4-6"];
-    let (sent, _) = wire.run_prompt(&place, &[&model[..], &["--max-tokens", "4096"]].concat());
+    let (sent, _) = wire.run_prompt(&home, &[&model[..], &["--max-tokens", "4096"]].concat());
     assert_eq!(sent.body["model"], "claude-sonnet-4-6");
     assert_eq!(sent.body["max_tokens"], 4_096);
     assert_eq!(sent.body["stop_sequences"], json!(["\n---END---", "\nUser:"]));
     let own = ["--stop-sequence", "\\nHuman:", "--stop-sequence", "-STOP-"];
-    let (sent, ran) = wire.run_prompt(&place, &[&model[..], &own].concat());
+    let (sent, ran) = wire.run_prompt(&home, &[&model[..], &own].concat());
     assert_eq!(sent.body["stop_sequences"], json!(["\nHuman:", "-STOP-"]));
     // The model is told to write its end marker.
     let system = sent.body["system"][0]["text"].as_str().unwrap();
     assert!(system.contains("a line that contains only Human: or -STOP-"), "{system}");
     assert_eq!(ran.err, "", "{}", ran.err);
-    let (sent, _) = wire.run_prompt(&place, &[&model[..], &["--stop-sequence", ""]].concat());
+    let (sent, _) = wire.run_prompt(&home, &[&model[..], &["--stop-sequence", ""]].concat());
     assert_eq!(sent.body.get("stop_sequences"), None);
     for (bad, says) in [
         (["--stop-sequence", "\\x"], "unknown escape"),
@@ -41,7 +41,7 @@ fn model_output_limit_and_stop_sequences_are_sent_as_typed() {
         (["--temperature", "2.5"], "between 0 and 2"),
         (["--temperature", "-1"], "between 0 and 2"),
     ] {
-        let ran = place.run_with_env(&[&["-p", "hi"], &model[..], &bad].concat(), &wire.keys());
+        let ran = home.run_with_env(&[&["-p", "hi"], &model[..], &bad].concat(), &wire.keys());
         assert!(ran.code != 0 && ran.err.contains(says), "{bad:?}: {}", ran.err);
     }
     assert_eq!(
@@ -55,8 +55,8 @@ fn model_output_limit_and_stop_sequences_are_sent_as_typed() {
 #[test]
 fn effort_thinking_budget_betas_temperature_and_cache_reach_the_wire() {
     let wire = RecordingServer::start();
-    let place = new_home("");
-    let ask = |more: &[&str]| wire.run_prompt(&place, more);
+    let home = new_home("");
+    let ask = |more: &[&str]| wire.run_prompt(&home, more);
     let (sent, ran) = ask(&["--model", "opus", "--effort", "xhigh", "--task-budget", "30000"]);
     assert_eq!(sent.body["model"], "claude-opus-5-5", "the newest of its family");
     assert_eq!(sent.body["output_config"]["effort"], "xhigh");
@@ -89,7 +89,7 @@ fn effort_thinking_budget_betas_temperature_and_cache_reach_the_wire() {
 #[test]
 fn a_control_without_effect_says_so() {
     let wire = RecordingServer::start();
-    let place = new_home("");
+    let home = new_home("");
     let cases: [(&[&str], &str, &str); 7] = [
         (&["claude-haiku-4-5", "--effort", "high"], "--effort has no effect", "/output_config"),
         (&["claude-opus-4-5", "--effort", "max"], "--effort is lowered", "/none"),
@@ -104,7 +104,7 @@ fn a_control_without_effect_says_so() {
         ),
     ];
     for (flags, says, gone) in cases {
-        let (sent, ran) = wire.run_prompt(&place, &[&["--model"], flags].concat());
+        let (sent, ran) = wire.run_prompt(&home, &[&["--model"], flags].concat());
         assert_eq!(ran.err.matches(says).count(), 1, "{flags:?}: {}", ran.err);
         assert_eq!(sent.body.pointer(gone), None, "{flags:?}");
     }
@@ -114,24 +114,24 @@ fn a_control_without_effect_says_so() {
 #[test]
 fn controls_stand_in_the_configuration_and_in_profiles() {
     let wire = RecordingServer::start();
-    let place = new_home(
+    let home = new_home(
         "model = \"claude-opus-4-6\"\neffort = \"low\"\nmax_tokens = 1000\ncache_lifetime = \"1h\"\n\
          stop_sequences = { \"\\nUser:\" = \"reprompt\", \"MORE\" = \"continue\" }\n\
          [profiles.hard]\neffort = \"high\"\nmax_thinking_tokens = 0\ntemperature = 0.5\nbetas = [\"b-1\"]\n\
          task_budget = 25000\n",
     );
-    let (sent, _) = wire.run_prompt(&place, &[]);
+    let (sent, _) = wire.run_prompt(&home, &[]);
     assert_eq!(sent.body["output_config"]["effort"], "low");
     assert_eq!((&sent.body["max_tokens"], sent.body.get("temperature")), (&json!(1_000), None));
     assert_eq!(sent.body["stop_sequences"], json!(["\nUser:", "MORE"]));
     assert!(!sent.body["system"].to_string().contains("holds only"), "{}", sent.body["system"]);
-    let (sent, ran) = wire.run_prompt(&place, &["--profile", "hard"]);
+    let (sent, ran) = wire.run_prompt(&home, &["--profile", "hard"]);
     assert_eq!(sent.body["output_config"], json!({"effort": "high"}));
     assert!(ran.err.contains("--task-budget has no effect"), "{}", ran.err);
     assert_eq!((&sent.body["temperature"], &sent.body["max_tokens"]), (&json!(0.5), &json!(1_000)));
     assert!(sent.head.contains("anthropic-beta: b-1\r\n"), "{}", sent.head);
     assert_eq!(sent.body["system"][0]["cache_control"]["ttl"], "1h");
-    let (sent, _) = wire.run_prompt(&place, &["--profile", "hard", "--effort", "medium"]);
+    let (sent, _) = wire.run_prompt(&home, &["--profile", "hard", "--effort", "medium"]);
     assert_eq!(sent.body["output_config"]["effort"], "medium", "the flag wins");
     for (bad, says) in [
         ("effort = \"huge\"\n", "unknown variant `huge`"),
@@ -139,8 +139,8 @@ fn controls_stand_in_the_configuration_and_in_profiles() {
         ("stop_sequences = { x = \"explode\" }\n", "unknown variant `explode`"),
         ("[profiles.default]\neffort = 3\n", "line 3"),
     ] {
-        place.write("home/config.toml", &format!("model = \"sonnet\"\n{bad}"));
-        let ran = place.run_with_env(&["-p", "hi", "--store", "w.db"], &wire.keys());
+        home.write("home/config.toml", &format!("model = \"sonnet\"\n{bad}"));
+        let ran = home.run_with_env(&["-p", "hi", "--store", "w.db"], &wire.keys());
         assert!(ran.code != 0 && ran.err.contains(says), "{bad}: {}", ran.err);
     }
 }
@@ -149,24 +149,23 @@ fn controls_stand_in_the_configuration_and_in_profiles() {
 // spec: MODELS-10
 #[test]
 fn an_agent_file_sets_the_effort_of_its_children() {
-    let place = TestHome::new("when any\n  say \"hi\"\n");
-    std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
+    let home = TestHome::new("when any\n  say \"hi\"\n");
+    std::fs::create_dir_all(home.path("user/.claude/agents")).unwrap();
     let page = |effort: &str| {
         format!("---\nname: thinker\ndescription: thinks\neffort: {effort}\n---\nThink.\n")
     };
-    place.write("user/.claude/agents/thinker.md", &page("huge"));
-    let ran = place.run_prompt_unattended("go", &[]);
+    home.write("user/.claude/agents/thinker.md", &page("huge"));
+    let ran = home.run_prompt_unattended("go", &[]);
     assert!(ran.err.contains("unknown effort `huge`; use low, medium"), "{}", ran.err);
-    place.write("user/.claude/agents/thinker.md", &page("high"));
-    place.write(
+    home.write("user/.claude/agents/thinker.md", &page("high"));
+    home.write(
         "a.script",
         "when user is \"go\" and results 0\n  call Agent {\"description\": \"d\", \"prompt\": \"think\", \
          \"subagent_type\": \"thinker\"}\nwhen any\n  say \"done\"\n",
     );
-    let ran =
-        place.run_prompt_unattended("go", &["--allowedTools", "Agent", "--conversation", "c"]);
+    let ran = home.run_prompt_unattended("go", &["--allowedTools", "Agent", "--conversation", "c"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "done\n"), "{}", ran.err);
-    let store = std::fs::read(place.path("w.db")).unwrap();
+    let store = std::fs::read(home.path("w.db")).unwrap();
     let stored = String::from_utf8_lossy(&store);
     assert!(stored.contains("\"agent\":\"thinker\""), "the child ran");
     assert!(stored.contains("\"effort\":\"high\"") && stored.contains("\"effort\":null"));
@@ -176,10 +175,10 @@ fn an_agent_file_sets_the_effort_of_its_children() {
 // spec: MODELS-10
 #[test]
 fn the_effort_of_a_child_reaches_the_wire() {
-    let place = new_home("");
-    std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
+    let home = new_home("");
+    std::fs::create_dir_all(home.path("user/.claude/agents")).unwrap();
     let page = "---\nname: thinker\ndescription: thinks\neffort: high\n---\nThink.\n";
-    place.write("user/.claude/agents/thinker.md", page);
+    home.write("user/.claude/agents/thinker.md", page);
     let cases = [
         (
             r#"Agent", "input": {"description": "d", "prompt": "p", "subagent_type": "thinker"}"#,
@@ -202,7 +201,7 @@ fn the_effort_of_a_child_reaches_the_wire() {
         let flags =
             ["--model", "opus", "--effort", "medium", "--allowedTools", "Agent,spawn_child_runs"];
         let fixed = ["-p", "hi", "--store", "w.db"];
-        let ran = place.run_with_env(&[&fixed[..], &flags].concat(), &wire.keys());
+        let ran = home.run_with_env(&[&fixed[..], &flags].concat(), &wire.keys());
         assert_eq!((ran.code, ran.out.as_str()), (0, "Hello.\n"), "{call}: {}", ran.err);
         let asked: Vec<Value> = wire
             .recorded_requests()
@@ -218,9 +217,9 @@ fn the_effort_of_a_child_reaches_the_wire() {
 // spec: MODELS-02
 #[test]
 fn memory_files_are_prepended_to_the_first_message() {
-    let (wire, place) = (RecordingServer::start(), new_home(""));
-    place.write("CLAUDE.md", "Always answer in verse.\n");
-    let (sent, _) = wire.run_prompt(&place, &["--model", "opus"]);
+    let (wire, home) = (RecordingServer::start(), new_home(""));
+    home.write("CLAUDE.md", "Always answer in verse.\n");
+    let (sent, _) = wire.run_prompt(&home, &["--model", "opus"]);
     assert!(!sent.body["system"].to_string().contains("in verse"), "{}", sent.body["system"]);
     let first = &sent.body["messages"][0];
     assert_eq!(first["role"], "user");
@@ -240,11 +239,11 @@ fn memory_files_are_prepended_to_the_first_message() {
 // spec: PERMISSIONS-08
 #[test]
 fn plan_mode_is_told_in_every_wire_format() {
-    let (wire, place) = (RecordingServer::start(), new_home(""));
+    let (wire, home) = (RecordingServer::start(), new_home(""));
     for model in ["opus", "gpt-6-sol", "openai-chat:gpt-4o"] {
-        let (sent, _) = wire.run_prompt(&place, &["--model", model]);
+        let (sent, _) = wire.run_prompt(&home, &["--model", model]);
         assert!(!sent.body.to_string().contains("Plan mode is on"), "{model}: {}", sent.body);
-        let (sent, _) = wire.run_prompt(&place, &["--model", model, "--permission-mode", "plan"]);
+        let (sent, _) = wire.run_prompt(&home, &["--model", model, "--permission-mode", "plan"]);
         assert!(sent.body.to_string().contains("Plan mode is on"), "{model}: {}", sent.body);
         assert!(sent.body["tools"].to_string().contains("ExitPlanMode"), "{model}");
         if model == "opus" {
@@ -267,18 +266,17 @@ fn the_cheap_model_of_the_family_sums_up() {
         ("gpt-6-sol", "", "gpt-6-luna"),
         ("opus", "summary_model = \"claude-sonnet-4-5\"\n", "claude-sonnet-4-5"),
     ] {
-        let (wire, place) = (RecordingServer::start(), new_home(more));
+        let (wire, home) = (RecordingServer::start(), new_home(more));
         for _ in 0..6 {
             let prompt = ["-p", long.as_str(), "--store", "w.db", "--conversation", "c"];
-            let ran =
-                place.run_with_env(&[&prompt[..], &["--model", model]].concat(), &wire.keys());
+            let ran = home.run_with_env(&[&prompt[..], &["--model", model]].concat(), &wire.keys());
             assert_eq!(ran.code, 0, "{}", ran.err);
         }
         let compact = ["compact", "c", "--store", "w.db"];
-        let ran = place.run_with_env(&compact, &wire.keys());
+        let ran = home.run_with_env(&compact, &wire.keys());
         assert_eq!(ran.code, 0, "{}", ran.err);
         let prompt = ["-p", "go on", "--store", "w.db", "--conversation", "c", "--model", model];
-        place.run_with_env(&prompt, &wire.keys());
+        home.run_with_env(&prompt, &wire.keys());
         let asked: Vec<Value> =
             wire.recorded_requests().iter().map(|sent| sent.body["model"].clone()).collect();
         assert!(asked.contains(&json!(summed_up_by)), "{model}: {asked:?}");
@@ -288,12 +286,12 @@ fn the_cheap_model_of_the_family_sums_up() {
 #[test]
 fn a_key_is_enough_to_choose_a_model() {
     let wire = RecordingServer::start();
-    let place = new_home("");
+    let home = new_home("");
     let asked = |only: &[&str], more: &[&str]| {
         let keys: Vec<_> =
             wire.keys().into_iter().filter(|(name, _)| only.contains(name)).collect();
         let bare = [&["-p", "hi", "--store", "w.db"], more].concat();
-        let mut command = place.command(&bare);
+        let mut command = home.command(&bare);
         for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_MODEL"] {
             command.env_remove(name);
         }
@@ -324,11 +322,11 @@ fn a_key_is_enough_to_choose_a_model() {
 #[test]
 fn context_is_counted_by_the_provider_where_it_can() {
     let wire = RecordingServer::start();
-    let place = new_home("");
-    wire.run_prompt(&place, &["--model", "sonnet", "--conversation", "a"]);
-    wire.run_prompt(&place, &["--model", "openai-chat:gpt-4o", "--conversation", "o"]);
+    let home = new_home("");
+    wire.run_prompt(&home, &["--model", "sonnet", "--conversation", "a"]);
+    wire.run_prompt(&home, &["--model", "openai-chat:gpt-4o", "--conversation", "o"]);
     let context = |what: &str, lane: &str| {
-        place.run_with_env(&["-p", what, "--store", "w.db", "--conversation", lane], &wire.keys())
+        home.run_with_env(&["-p", what, "--store", "w.db", "--conversation", lane], &wire.keys())
     };
     let ran = context("/context --exact", "a");
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -347,12 +345,12 @@ fn context_is_counted_by_the_provider_where_it_can() {
 
 #[test]
 fn models_lists_providers_windows_prices_and_keys() {
-    let place = new_home(
+    let home = new_home(
         "[providers.lab]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
          [models.small]\nwindow_tokens = 8192\n",
     );
     let keys = [("ANTHROPIC_API_KEY", "secret-key")];
-    let ran = place.run_with_env(&["models"], &keys);
+    let ran = home.run_with_env(&["models"], &keys);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for line in
         ["anthropic    key set", "lab          no key needed", "small", "8,192", "price unknown"]
@@ -360,7 +358,7 @@ fn models_lists_providers_windows_prices_and_keys() {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
     assert!(!ran.out.contains("secret-key"), "{}", ran.out);
-    let ran = place.run_with_env(&["models", "--json"], &keys);
+    let ran = home.run_with_env(&["models", "--json"], &keys);
     let rows: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let find = |kind: &str, name: &str| {
@@ -389,18 +387,18 @@ fn a_provider_without_an_address_is_an_error_everywhere() {
             "must be an http:// or https:// URL",
         ),
     ] {
-        let place = new_home(&format!("[providers.lab]\n{row}"));
-        place.write("a.script", "when any\n  say \"hi\"\n");
+        let home = new_home(&format!("[providers.lab]\n{row}"));
+        home.write("a.script", "when any\n  say \"hi\"\n");
         let runs: [&[&str]; 3] = [
             &["-p", "hi", "--script", "a.script", "--store", "w.db"],
             &["-p", "hi", "--model", "lab:x", "--store", "w.db"],
             &["models"],
         ];
         for run in runs {
-            let ran = place.run_bare(run);
+            let ran = home.run_bare(run);
             assert!(ran.code != 0 && ran.err.contains(says), "{run:?}: {}", ran.err);
         }
-        let ran = place.run_bare(&["doctor", "--store", "w.db"]);
+        let ran = home.run_bare(&["doctor", "--store", "w.db"]);
         assert!(
             ran.code != 0 && ran.out.contains("BROKEN") && ran.out.contains(says),
             "{}",
@@ -411,11 +409,11 @@ fn a_provider_without_an_address_is_an_error_everywhere() {
 
 #[test]
 fn doctor_names_the_model_its_window_and_its_price() {
-    let place = new_home(
+    let home = new_home(
         "model = \"lab:small\"\n[providers.lab]\nformat = \"openai_chat\"\n\
          base_url = \"http://127.0.0.1:9/v1\"\n[models.small]\nwindow_tokens = 8192\n",
     );
-    let ran = place.run_bare(&["doctor", "--store", "w.db"]);
+    let ran = home.run_bare(&["doctor", "--store", "w.db"]);
     let line = ran.out.lines().find(|line| line.contains("lab:small")).unwrap_or_default();
     assert!(
         line.contains("a window of 8,192 tokens, price unknown (give it in [models."),

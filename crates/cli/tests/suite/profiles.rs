@@ -9,9 +9,9 @@ const BUILDS: &str = "when user is \"go\" and ask 1\n  say \"Done already.\"\n\
 
 #[test]
 fn builder_wants_a_task_list_and_a_written_file_before_it_is_done() {
-    let place = TestHome::new(BUILDS);
+    let home = TestHome::new(BUILDS);
     let ran =
-        place.run_prompt_unattended("go", &["--profile", "builder", "--allowedTools", "Write"]);
+        home.run_prompt_unattended("go", &["--profile", "builder", "--allowedTools", "Write"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Really done.\n"), "{}", ran.err);
     let rejected = "the answer was rejected by the checklist: the work is not complete: ";
     assert!(
@@ -19,27 +19,27 @@ fn builder_wants_a_task_list_and_a_written_file_before_it_is_done() {
         "{}",
         ran.err
     );
-    assert!(place.path("a.txt").exists());
-    let run = &place.json(&["runs"])[0];
+    assert!(home.path("a.txt").exists());
+    let run = &home.json(&["runs"])[0];
     assert_eq!(run["profile"], "builder", "{run}");
 }
 
 #[test]
 fn router_is_for_short_runs() {
-    let place = TestHome::new("when any\n  call Read {\"file_path\": \"a.script\"}\n");
-    let ran = place.run_prompt("go", &["--profile", "router", "--conversation", "c"]);
+    let home = TestHome::new("when any\n  call Read {\"file_path\": \"a.script\"}\n");
+    let ran = home.run_prompt("go", &["--profile", "router", "--conversation", "c"]);
     assert_ne!(ran.code, 0, "{}", ran.err);
-    let told = place.run(&["explain", "c"]).out;
-    assert!(told.contains(" of 12 rounds with tool calls"), "{told}");
+    let output = home.run(&["explain", "c"]).out;
+    assert!(output.contains(" of 12 rounds with tool calls"), "{output}");
 }
 
 #[test]
 fn a_checklist_with_an_unknown_tool_is_an_error() {
-    let place = TestHome::new(BUILDS);
-    std::fs::create_dir(place.path("home")).unwrap();
-    place.write("home/config.toml", "[profiles.x]\nchecklist = { Wriite = 1 }\n");
-    let ran = place.run_prompt_unattended("go", &["--profile", "x"]);
+    let home = TestHome::new(BUILDS);
+    std::fs::create_dir(home.path("home")).unwrap();
+    home.write("home/config.toml", "[profiles.x]\nchecklist = { Wriite = 1 }\n");
+    let ran = home.run_prompt_unattended("go", &["--profile", "x"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
     assert!(ran.err.contains("Wriite"), "{}", ran.err);
-    assert!(!place.path("w.db").exists());
+    assert!(!home.path("w.db").exists());
 }

@@ -23,24 +23,23 @@ const LEAVE: &[&str] =
 
 /// The first prompt waits for approval, the second one is queued behind it.
 fn new_home() -> TestHome {
-    let place = TestHome::new(WORK);
+    let home = TestHome::new(WORK);
     let rules = r#"{"permissions": {"ask": ["Bash(touch one)"]}}"#;
-    place
-        .run_prompt("one", &["--conversation", "c", "--allowedTools", "Bash", "--settings", rules]);
-    let ran = place.run_prompt_unattended("two", &["--conversation", "c", "--detach"]);
+    home.run_prompt("one", &["--conversation", "c", "--allowedTools", "Bash", "--settings", rules]);
+    let ran = home.run_prompt_unattended("two", &["--conversation", "c", "--detach"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    place
+    home
 }
 
 #[test]
 fn what_waits_is_seen_to_its_end_and_everything_is_said_once() {
-    let place = new_home();
-    let ran = place.run(LEAVE);
+    let home = new_home();
+    let ran = home.run(LEAVE);
     assert_eq!((ran.code, ran.out.as_str()), (0, "said one\n"), "{}", ran.err);
     assert!(ran.err.contains("\nsaid two\n"), "another prompt's answer is progress: {}", ran.err);
     assert!(ran.err.contains("another prompt was waiting; running it now"), "{}", ran.err);
-    assert!(place.path("two").exists());
-    for run in place.json(&["runs"]) {
+    assert!(home.path("two").exists());
+    for run in home.json(&["runs"]) {
         assert_eq!(run["state"], "completed", "{run}");
     }
 }
@@ -48,7 +47,7 @@ fn what_waits_is_seen_to_its_end_and_everything_is_said_once() {
 /// Two processes: the first one drives its run, the second one is queued behind it and interrupted.
 #[test]
 fn ctrl_c_of_a_prompt_that_waits_behind_another_process_cancels_only_its_own() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when user is \"one\" and results 0
   call Bash {\"command\": \"touch begun; until test -e go; do sleep 0.05; done; touch finished\"}
 
@@ -58,32 +57,32 @@ when any
     );
     let start = |prompt: &str| {
         let flags = ["--script", "a.script", "--store", "w.db", "--allowedTools", "Bash"];
-        let mut command = place.command(&["-p", prompt, "--conversation", "c"]);
+        let mut command = home.command(&["-p", prompt, "--conversation", "c"]);
         command.args(flags).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let first = start("one");
-    place.wait_until("the first command", || place.path("begun").exists());
+    home.wait_until("the first command", || home.path("begun").exists());
     let second = start("two");
-    place.wait_until("the second prompt", || place.json(&["runs"]).len() == 2);
+    home.wait_until("the second prompt", || home.json(&["runs"]).len() == 2);
     let pid = rustix::process::Pid::from_child(&second);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let second = second.wait_with_output().unwrap();
     assert_eq!(second.status.code(), Some(130), "{second:?}");
     assert_eq!(String::from_utf8(second.stdout).unwrap(), "", "that answer is the other's");
     let first_state = || {
-        let runs = place.json(&["runs"]);
+        let runs = home.json(&["runs"]);
         runs.iter().find(|run| run["prompt"] == "one").unwrap().clone()
     };
     assert_eq!(first_state()["state"], "running");
     assert_ne!(first_state()["cancel_requested"], true);
-    place.write("go", "");
+    home.write("go", "");
     let first = first.wait_with_output().unwrap();
     assert_eq!(first.status.code(), Some(0), "{first:?}");
     assert_eq!(String::from_utf8(first.stdout).unwrap(), "said one\n");
-    assert!(place.path("finished").exists());
+    assert!(home.path("finished").exists());
     let states: Vec<String> =
-        place.json(&["runs"]).iter().map(|run| run["state"].to_string()).collect();
+        home.json(&["runs"]).iter().map(|run| run["state"].to_string()).collect();
     assert_eq!(states.len(), 2);
     assert!(states.contains(&"\"completed\"".into()), "{states:?}");
     assert!(states.contains(&"\"cancelled\"".into()), "{states:?}");
@@ -91,9 +90,9 @@ when any
 
 #[test]
 fn a_program_gets_one_result() {
-    let place = new_home();
-    let ran = place.run(&[LEAVE, &["--output-format", "json"]].concat());
+    let home = new_home();
+    let ran = home.run(&[LEAVE, &["--output-format", "json"]].concat());
     let result: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, &result["result"]), (0, &"said one".into()), "{}", ran.err);
-    assert!(place.path("two").exists());
+    assert!(home.path("two").exists());
 }

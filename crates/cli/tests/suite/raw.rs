@@ -15,9 +15,9 @@ event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason
 event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
 
 fn new_home() -> TestHome {
-    let place = TestHome::new("");
-    std::fs::create_dir(place.path("home")).unwrap();
-    place
+    let home = TestHome::new("");
+    std::fs::create_dir(home.path("home")).unwrap();
+    home
 }
 
 fn with_fast_retries<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -36,10 +36,10 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
         ("200 OK", CUT),
         ("200 OK", STREAM),
     ];
-    let (wire, place) = (RecordingServer::start_failing(&first), new_home());
-    let ran = place.run_with_env(&with_fast_retries(&[]), &wire.keys());
+    let (wire, home) = (RecordingServer::start_failing(&first), new_home());
+    let ran = home.run_with_env(&with_fast_retries(&[]), &wire.keys());
     assert_eq!((ran.code, wire.recorded_requests().len()), (0, 4), "{}", ran.err);
-    let rows = place.json(&["raw", "c"]);
+    let rows = home.json(&["raw", "c"]);
     let kept = |row: &Value| row["answer"]["response"].as_str().unwrap_or_default().to_owned();
     let told: Vec<(Value, Value, bool)> = rows
         .iter()
@@ -53,7 +53,7 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
     assert_eq!(kept(&rows[1]), "this is not a message");
     assert_eq!((kept(&rows[2]), kept(&rows[3])), (CUT.to_owned(), STREAM.to_owned()));
     // For people: the body, without control sequences.
-    let ran = place.run(&["raw", "c", "--iter", "1"]);
+    let ran = home.run(&["raw", "c", "--iter", "1"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
         ran.out.contains("iteration 1, attempt 2, ") && ran.out.contains("failed: "),
@@ -63,11 +63,11 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
     assert!(ran.out.contains("event: message_stop"), "{}", ran.out);
     // A run is named by its id, and a missing iteration is an error.
     let run = rows[0]["run"].as_str().unwrap().to_owned();
-    assert_eq!(place.json(&["raw", &run]).len(), 4);
-    let ran = place.run(&["raw", "c", "--iter", "2"]);
+    assert_eq!(home.json(&["raw", &run]).len(), 4);
+    let ran = home.run(&["raw", "c", "--iter", "2"]);
     assert!(ran.code == 1 && ran.err.contains("no raw responses are stored"), "{}", ran.err);
     // The log itself has no raw responses.
-    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    let store = rusqlite::Connection::open(home.path("w.db")).unwrap();
     let logged: i64 = store
         .query_row("SELECT count(*) FROM entry WHERE body LIKE '%msg_7%'", [], |row| row.get(0))
         .unwrap();
@@ -77,8 +77,8 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
 /// A scripted model has no provider response to store.
 #[test]
 fn a_script_leaves_no_answer_to_read() {
-    let place = TestHome::new("when any\n  say \"hi\"\n");
-    place.run_prompt_unattended("go", &["--conversation", "c"]);
-    let ran = place.run(&["raw", "c"]);
+    let home = TestHome::new("when any\n  say \"hi\"\n");
+    home.run_prompt_unattended("go", &["--conversation", "c"]);
+    let ran = home.run(&["raw", "c"]);
     assert!(ran.code == 1 && ran.err.contains("no raw responses are stored"), "{}", ran.err);
 }

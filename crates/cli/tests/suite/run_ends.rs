@@ -13,9 +13,9 @@ const WORK: &str = "when user is \"first\" and results 0\n  \
     when any\n  say \"R ${user}\"\n";
 
 /// Starts a prompt in a background process.
-fn begin(place: &TestHome, args: &[&str]) -> std::process::Child {
-    let store = place.path("w.db");
-    let mut command = place.command(args);
+fn begin(home: &TestHome, args: &[&str]) -> std::process::Child {
+    let store = home.path("w.db");
+    let mut command = home.command(args);
     command.args(["--script", "a.script", "--allowedTools", "Bash", "--store"]).arg(store);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -31,7 +31,7 @@ fn not_understood(ran: &CommandOutput, says: &str) {
 
 #[test]
 fn what_was_not_understood_ends_with_2_and_nothing_is_stored() {
-    let place = TestHome::new(WORK);
+    let home = TestHome::new(WORK);
     let said: &[(&[&str], &str)] = &[
         (&["--max-turns", "0"], "give a whole number above 0"),
         (&["--max-budget-tokens", "0"], "give a number of tokens above 0"),
@@ -45,27 +45,27 @@ fn what_was_not_understood_ends_with_2_and_nothing_is_stored() {
         (&["--log", "verbose"], "not a log level"),
     ];
     for (flags, says) in said {
-        not_understood(&place.run_prompt_unattended("hi", flags), says);
+        not_understood(&home.run_prompt_unattended("hi", flags), says);
     }
-    not_understood(&place.run(&["-p", ""]), "usage: `windlass -p \"PROMPT\"`");
-    not_understood(&place.run(&["-p", "/cost"]), "add --continue or --resume ID");
-    not_understood(&place.run(&["-p", "hi", "--script", "nowhere"]), "cannot read the script");
-    not_understood(&place.run(&["-p", "hi", "--model", "nowhere"]), "unknown provider for model");
-    not_understood(&place.run_bare(&["man", "nothing"]), "unknown command");
-    place.write("home", "");
-    std::fs::remove_file(place.path("home")).unwrap();
-    std::fs::create_dir(place.path("home")).unwrap();
-    place.write("home/config.toml", "modell = 1\n");
-    not_understood(&place.run_prompt_unattended("hi", &[]), "config.toml is not valid");
-    not_understood(&place.run_bare(&["models"]), "config.toml is not valid");
-    assert!(!place.path("w.db").exists());
+    not_understood(&home.run(&["-p", ""]), "usage: `windlass -p \"PROMPT\"`");
+    not_understood(&home.run(&["-p", "/cost"]), "add --continue or --resume ID");
+    not_understood(&home.run(&["-p", "hi", "--script", "nowhere"]), "cannot read the script");
+    not_understood(&home.run(&["-p", "hi", "--model", "nowhere"]), "unknown provider for model");
+    not_understood(&home.run_bare(&["man", "nothing"]), "unknown command");
+    home.write("home", "");
+    std::fs::remove_file(home.path("home")).unwrap();
+    std::fs::create_dir(home.path("home")).unwrap();
+    home.write("home/config.toml", "modell = 1\n");
+    not_understood(&home.run_prompt_unattended("hi", &[]), "config.toml is not valid");
+    not_understood(&home.run_bare(&["models"]), "config.toml is not valid");
+    assert!(!home.path("w.db").exists());
 }
 
 #[test]
 fn output_that_is_lost_is_told_and_ends_with_1() {
-    let place = TestHome::new(WORK);
-    place.run_prompt_unattended("hi", &["--conversation", "c"]);
-    let store = place.path("w.db");
+    let home = TestHome::new(WORK);
+    home.run_prompt_unattended("hi", &["--conversation", "c"]);
+    let store = home.path("w.db");
     let store = ["--store", store.to_str().unwrap()];
     for args in [
         &["--help"][..],
@@ -77,7 +77,7 @@ fn output_that_is_lost_is_told_and_ends_with_1() {
         &[&["explain", "c"], &store[..]].concat(),
     ] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let ran = CommandOutput::from(place.command(args).stdout(full).output().unwrap());
+        let ran = CommandOutput::from(home.command(args).stdout(full).output().unwrap());
         assert_eq!(ran.code, 1, "{args:?}: {}", ran.err);
         assert!(ran.err.contains("cannot write the output"), "{args:?}: {}", ran.err);
     }
@@ -85,9 +85,9 @@ fn output_that_is_lost_is_told_and_ends_with_1() {
 
 #[test]
 fn sigterm_ends_with_143_and_the_run_can_be_resumed() {
-    let place = TestHome::new(WORK);
-    let child = begin(&place, &["-p", "first"]);
-    place.wait_for_file("begun");
+    let home = TestHome::new(WORK);
+    let child = begin(&home, &["-p", "first"]);
+    home.wait_for_file("begun");
     signal(&child, Signal::TERM);
     let ran = CommandOutput::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.out.as_str()), (143, ""), "{}", ran.err);
@@ -96,27 +96,27 @@ fn sigterm_ends_with_143_and_the_run_can_be_resumed() {
 
 #[test]
 fn ctrl_d_leaves_the_question_open_and_says_how_to_answer_it() {
-    let place = TestHome::new(WORK);
-    let mut seat = TerminalSession::start(&place, &["-p", "write", "--conversation", "c"]);
+    let home = TestHome::new(WORK);
+    let mut seat = TerminalSession::start(&home, &["-p", "write", "--conversation", "c"]);
     seat.wait_for_text("[y] allow once");
     seat.type_in("?\n");
     seat.wait_for_text("do not run it; text after n is sent to the model");
     seat.wait_for_text("run this call once");
     seat.type_in("\u{4}");
-    let (status, seen) = seat.end();
-    assert_eq!(status.code(), Some(3), "{seen}");
-    assert!(seen.contains("windlass answer c 1 ANSWER`: allow or deny"), "{seen}");
-    assert!(!place.path("new.txt").exists());
-    assert_eq!(place.run(&["approve", "c", "--script", "a.script"]).code, 0);
-    assert!(place.path("new.txt").exists());
+    let (status, output) = seat.end();
+    assert_eq!(status.code(), Some(3), "{output}");
+    assert!(output.contains("windlass answer c 1 ANSWER`: allow or deny"), "{output}");
+    assert!(!home.path("new.txt").exists());
+    assert_eq!(home.run(&["approve", "c", "--script", "a.script"]).code, 0);
+    assert!(home.path("new.txt").exists());
 }
 
 #[test]
 fn the_slash_command_cancel_ends_the_active_run() {
-    let place = TestHome::new(WORK);
-    let child = begin(&place, &["-p", "first", "--conversation", "c"]);
-    place.wait_for_file("begun");
-    let ran = place.run(&["-p", "/cancel", "--conversation", "c"]);
+    let home = TestHome::new(WORK);
+    let child = begin(&home, &["-p", "first", "--conversation", "c"]);
+    home.wait_for_file("begun");
+    let ran = home.run(&["-p", "/cancel", "--conversation", "c"]);
     assert!(ran.code == 0 && ran.out.contains("requested cancellation"), "{}{}", ran.out, ran.err);
     let ended = CommandOutput::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 1, "{}", ended.err);
@@ -125,15 +125,15 @@ fn the_slash_command_cancel_ends_the_active_run() {
 
 #[test]
 fn ctrl_c_of_a_prompt_that_waits_ends_it_alone_and_prints_no_answer_of_another() {
-    let place = TestHome::new(WORK);
-    let first = begin(&place, &["-p", "first", "--conversation", "c"]);
-    place.wait_for_file("begun");
-    let second = begin(&place, &["-p", "second", "--conversation", "c"]);
-    place.wait_until("the second prompt", || place.json(&["runs"]).len() == 2);
+    let home = TestHome::new(WORK);
+    let first = begin(&home, &["-p", "first", "--conversation", "c"]);
+    home.wait_for_file("begun");
+    let second = begin(&home, &["-p", "second", "--conversation", "c"]);
+    home.wait_until("the second prompt", || home.json(&["runs"]).len() == 2);
     signal(&second, Signal::INT);
     let second = CommandOutput::from(second.wait_with_output().unwrap());
     assert_eq!((second.code, second.out.as_str()), (130, ""), "{}", second.err);
-    assert!(!place.path("done").exists(), "it left at once");
+    assert!(!home.path("done").exists(), "it left at once");
     assert!(second.err.contains("another run is active"), "{}", second.err);
     let first = CommandOutput::from(first.wait_with_output().unwrap());
     assert_eq!((first.code, first.out.as_str()), (0, "R first\n"), "{}", first.err);
@@ -141,13 +141,13 @@ fn ctrl_c_of_a_prompt_that_waits_ends_it_alone_and_prints_no_answer_of_another()
 
 #[test]
 fn ctrl_c_while_the_prompt_of_another_runs_leaves_it_to_that_one() {
-    let place = TestHome::new(&WORK.replace("\"first\"", "\"second\""));
+    let home = TestHome::new(&WORK.replace("\"first\"", "\"second\""));
     let slow = "when user is \"one\"\n  delay 2s\n  say \"R one\"\n";
-    place.write("a.script", &format!("{slow}{}", WORK.replace("\"first\"", "\"second\"")));
-    let one = begin(&place, &["-p", "one", "--conversation", "c"]);
-    place.wait_until("the prompt", || !place.json(&["runs"]).is_empty());
-    let second = begin(&place, &["-p", "second", "--conversation", "c"]);
-    place.wait_for_file("begun");
+    home.write("a.script", &format!("{slow}{}", WORK.replace("\"first\"", "\"second\"")));
+    let one = begin(&home, &["-p", "one", "--conversation", "c"]);
+    home.wait_until("the prompt", || !home.json(&["runs"]).is_empty());
+    let second = begin(&home, &["-p", "second", "--conversation", "c"]);
+    home.wait_for_file("begun");
     signal(&one, Signal::INT);
     let one = CommandOutput::from(one.wait_with_output().unwrap());
     assert_eq!((one.code, one.out.as_str()), (0, "R one\n"), "{}", one.err);

@@ -23,12 +23,12 @@ when any
 "#;
 
 /// Starts a prompt of the conversation `c` without waiting for it.
-fn start_prompt(place: &TestHome, prompt: &str, more: &[&str]) -> std::process::Child {
-    let store = place.path("w.db");
+fn start_prompt(home: &TestHome, prompt: &str, more: &[&str]) -> std::process::Child {
+    let store = home.path("w.db");
     let args = ["-p", prompt, "--script", "a.script", "--conversation", "c", "--lease-ms", "1000"];
     let args =
         [&args[..], &["--beat-ms", "200", "--store", store.to_str().unwrap()], more].concat();
-    let mut command = place.command(&args);
+    let mut command = home.command(&args);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -62,8 +62,8 @@ fn assert_flags(settings: &Settings, expected: bool) {
 }
 
 #[track_caller]
-fn assert_flags_of_runs(place: &TestHome, expected: &[bool]) {
-    let runs = place.settings_of_runs("c");
+fn assert_flags_of_runs(home: &TestHome, expected: &[bool]) {
+    let runs = home.settings_of_runs("c");
     assert_eq!(runs.len(), expected.len());
     for (settings, expected) in runs.iter().zip(expected) {
         assert_flags(settings, *expected);
@@ -73,96 +73,94 @@ fn assert_flags_of_runs(place: &TestHome, expected: &[bool]) {
 // spec: LANES-14
 #[test]
 fn flags_of_a_killed_run_are_not_those_of_the_next_prompt() {
-    let place = TestHome::new(WORK);
-    let mut first = start_prompt(&place, "one", FLAGS);
-    place.wait_until("the first command", || place.path("started").exists());
+    let home = TestHome::new(WORK);
+    let mut first = start_prompt(&home, "one", FLAGS);
+    home.wait_until("the first command", || home.path("started").exists());
     first.kill().unwrap();
     first.wait().unwrap();
     // The interrupted command may have happened: after the answer its run continues with its own
     // flags.
-    let behind = place.run_prompt_unattended("two", QUICK);
+    let behind = home.run_prompt_unattended("two", QUICK);
     assert!(!behind.err.contains("changed since the run started"), "{}", behind.err);
-    let ran = place.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
+    let ran = home.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
     assert!(ran.out.contains("said one"), "{}{}", ran.out, ran.err);
-    let shown = place.run(&["show", "c"]).out;
-    assert!(shown.contains("not allowed two"), "{shown}");
-    assert!(!place.path("two").exists(), "a rule outlived its run");
-    assert_flags_of_runs(&place, &[true, false]);
+    let output = home.run(&["show", "c"]).out;
+    assert!(output.contains("not allowed two"), "{output}");
+    assert!(!home.path("two").exists(), "a rule outlived its run");
+    assert_flags_of_runs(&home, &[true, false]);
 }
 
 // spec: LANES-14
 #[test]
 fn flags_of_a_prompt_are_not_those_of_the_killed_run_before_it() {
-    let place = TestHome::new(WORK);
+    let home = TestHome::new(WORK);
     let rules = ["touch started", "sleep:*", "touch one"].map(|rule| format!("Bash({rule})"));
     let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
-    let mut first = start_prompt(&place, "one", &rules);
-    place.wait_until("the first command", || place.path("started").exists());
+    let mut first = start_prompt(&home, "one", &rules);
+    home.wait_until("the first command", || home.path("started").exists());
     first.kill().unwrap();
     first.wait().unwrap();
-    let behind = place.run_prompt_unattended("two", &[QUICK, FLAGS].concat());
+    let behind = home.run_prompt_unattended("two", &[QUICK, FLAGS].concat());
     assert!(!behind.err.contains("changed since the run started"), "{}", behind.err);
-    place.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
-    place.wait_until("both runs", || place.settings_of_runs("c").len() == 2);
-    assert_flags_of_runs(&place, &[false, true]);
+    home.run(&["answer", "c", "1", "mark-done", "--script", "a.script"]);
+    home.wait_until("both runs", || home.settings_of_runs("c").len() == 2);
+    assert_flags_of_runs(&home, &[false, true]);
 }
 
 // spec: LANES-14
 #[test]
 fn flags_of_a_prompt_are_not_those_of_a_detached_one_before_it() {
-    let place = TestHome::new(WORK);
-    assert_eq!(place.run_prompt_unattended("first", &["--conversation", "c", "--detach"]).code, 0);
-    let ran = place.run_prompt_unattended("second", &[QUICK, FLAGS].concat());
+    let home = TestHome::new(WORK);
+    assert_eq!(home.run_prompt_unattended("first", &["--conversation", "c", "--detach"]).code, 0);
+    let ran = home.run_prompt_unattended("second", &[QUICK, FLAGS].concat());
     assert!(ran.out.contains("said second"), "{}{}", ran.out, ran.err);
-    assert_flags_of_runs(&place, &[false, true]);
+    assert_flags_of_runs(&home, &[false, true]);
 }
 
 // spec: LANES-14
 #[test]
 fn flags_of_a_prompt_that_waits_are_not_lost() {
-    let place = TestHome::new(WORK);
+    let home = TestHome::new(WORK);
     let rules = ["touch started", "sleep:*", "touch one"].map(|rule| format!("Bash({rule})"));
     let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
-    let mut first = start_prompt(&place, "one", &rules);
-    place.wait_until("the first command", || place.path("started").exists());
-    let ran = place.run_prompt_unattended("two", &[QUICK, FLAGS].concat());
+    let mut first = start_prompt(&home, "one", &rules);
+    home.wait_until("the first command", || home.path("started").exists());
+    let ran = home.run_prompt_unattended("two", &[QUICK, FLAGS].concat());
     assert!(ran.out.contains("said two"), "{}{}", ran.out, ran.err);
-    assert!(place.path("two").exists(), "{}{}", ran.out, ran.err);
+    assert!(home.path("two").exists(), "{}{}", ran.out, ran.err);
     assert_eq!(first.wait().unwrap().code(), Some(0));
-    assert_flags_of_runs(&place, &[false, true]);
+    assert_flags_of_runs(&home, &[false, true]);
 }
 
 // spec: LANES-14
 #[test]
 fn flags_of_a_run_are_not_those_of_a_prompt_that_waits_behind_it() {
-    let place = TestHome::new(WORK);
-    let mut first = start_prompt(&place, "one", FLAGS);
-    place.wait_until("the first command", || place.path("started").exists());
-    let ran = place.run_prompt_unattended("two", QUICK);
+    let home = TestHome::new(WORK);
+    let mut first = start_prompt(&home, "one", FLAGS);
+    home.wait_until("the first command", || home.path("started").exists());
+    let ran = home.run_prompt_unattended("two", QUICK);
     assert!(ran.out.contains("not allowed two"), "{}{}", ran.out, ran.err);
     assert_eq!(first.wait().unwrap().code(), Some(0));
-    assert!(place.path("one").exists() && !place.path("two").exists());
+    assert!(home.path("one").exists() && !home.path("two").exists());
     // Nor those of a run that was left for another process.
-    let mut first = start_prompt(&place, "one", FLAGS);
-    place.wait_until("the run", || {
-        place.json(&["runs"]).iter().any(|run| run["state"] == "running")
-    });
-    let left = place.run_prompt_unattended("two", &["--conversation", "c", "--detach"]);
-    assert_eq!(left.code, 0, "{}", left.err);
+    let mut first = start_prompt(&home, "one", FLAGS);
+    home.wait_until("the run", || home.json(&["runs"]).iter().any(|run| run["state"] == "running"));
+    let output = home.run_prompt_unattended("two", &["--conversation", "c", "--detach"]);
+    assert_eq!(output.code, 0, "{}", output.err);
     first.wait().unwrap();
-    assert!(!place.path("two").exists());
-    assert_flags_of_runs(&place, &[true, false, true, false]);
+    assert!(!home.path("two").exists());
+    assert_flags_of_runs(&home, &[true, false, true, false]);
 }
 
 // spec: LANES-14
 #[test]
 fn what_was_given_with_a_prompt_that_was_left_goes_with_it() {
-    let place = TestHome::new(WORK);
+    let home = TestHome::new(WORK);
     let left = [&["--conversation", "c", "--detach"], FLAGS].concat();
-    assert_eq!(place.run_prompt_unattended("two", &left).code, 0);
-    let worked = place.run(&["resume", "c", "--script", "a.script"]);
-    assert!(place.path("two").exists(), "{}{}", worked.out, worked.err);
-    assert_flags_of_runs(&place, &[true]);
+    assert_eq!(home.run_prompt_unattended("two", &left).code, 0);
+    let worked = home.run(&["resume", "c", "--script", "a.script"]);
+    assert!(home.path("two").exists(), "{}{}", worked.out, worked.err);
+    assert_flags_of_runs(&home, &[true]);
 }
 
 /// A flag that is sent with a detached prompt, its value, and its effect on the settings of the
@@ -312,7 +310,7 @@ fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
 // spec: LANES-14
 #[test]
 fn a_schema_and_a_list_of_tools_hold_for_a_detached_prompt() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         r#"
 when user is "wrong" and results 0
   call StructuredOutput {"m": 1}
@@ -331,31 +329,31 @@ when any
 "#,
     );
     let schema = r#"{"type":"object","required":["n"]}"#;
-    place.run_prompt_unattended(
+    home.run_prompt_unattended(
         "wrong",
         &["--conversation", "s", "--detach", "--json-schema", schema],
     );
-    let ran = place.run(&["resume", "s", "--script", "a.script", "--json"]);
+    let ran = home.run(&["resume", "s", "--script", "a.script", "--json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["structured_output"], serde_json::json!({"n": 2}), "{}{}", ran.out, ran.err);
     // A tool that a run was not given does not exist for it, even if its worker has it.
     let flags = ["--conversation", "t", "--detach", "--tools", "Read", "--allow", "Bash"];
-    place.run_prompt_unattended("read", &flags);
-    let ran = place.run(&["resume", "t", "--script", "a.script"]);
+    home.run_prompt_unattended("read", &flags);
+    let ran = home.run(&["resume", "t", "--script", "a.script"]);
     assert!(ran.out.contains("no such tool"), "{}{}", ran.out, ran.err);
-    assert!(!place.path("ran").exists());
+    assert!(!home.path("ran").exists());
 }
 
 // spec: LANES-14
 #[test]
 fn what_counts_for_a_whole_process_is_refused_where_another_run_comes_first() {
-    let place = TestHome::new(WORK);
-    std::fs::create_dir_all(place.path("more")).unwrap();
-    place.run_prompt_unattended("first", &["--conversation", "c", "--detach"]);
-    let ran = place.run_prompt_unattended("second", &[QUICK, &["--add-dir", "more"]].concat());
+    let home = TestHome::new(WORK);
+    std::fs::create_dir_all(home.path("more")).unwrap();
+    home.run_prompt_unattended("first", &["--conversation", "c", "--detach"]);
+    let ran = home.run_prompt_unattended("second", &[QUICK, &["--add-dir", "more"]].concat());
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.contains("--add-dir") && ran.err.contains("windlass resume c"), "{}", ran.err);
-    place.run(&["resume", "c", "--script", "a.script"]);
-    let ran = place.run_prompt_unattended("second", &[QUICK, &["--add-dir", "more"]].concat());
+    home.run(&["resume", "c", "--script", "a.script"]);
+    let ran = home.run_prompt_unattended("second", &[QUICK, &["--add-dir", "more"]].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
 }

@@ -121,8 +121,8 @@ fn run_page(page: &Path) -> Result<(), String> {
     let folder = TempDir::new().unwrap();
     let mut commands = 0;
     for block in parse_blocks(&text) {
-        if let Some((_, why)) = block.kind.split_once(NOT_RUN) {
-            let has_reason = !why.trim().is_empty();
+        if let Some((_, reason)) = block.kind.split_once(NOT_RUN) {
+            let has_reason = !reason.trim().is_empty();
             assert!(has_reason, "{}, line {}: say why", page.display(), block.line);
             continue;
         }

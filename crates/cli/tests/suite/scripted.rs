@@ -25,11 +25,11 @@ impl Drop for ScriptedServer {
 
 impl ScriptedServer {
     #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-    pub(crate) fn start(place: &TestHome, more: &[&str]) -> Self {
+    pub(crate) fn start(home: &TestHome, more: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
             .arg("scripted")
             .arg("--script")
-            .arg(place.path("a.script"))
+            .arg(home.path("a.script"))
             .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -71,9 +71,9 @@ impl ScriptedServer {
 
 #[test]
 fn it_says_where_it_is_and_what_it_served_and_ends_cleanly() {
-    let place = TestHome::new(HELLO);
+    let home = TestHome::new(HELLO);
     for signal in ["TERM", "INT"] {
-        let mut server = ScriptedServer::start(&place, &["--port", "0"]);
+        let mut server = ScriptedServer::start(&home, &["--port", "0"]);
         assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
         let answer = server.send_request("hi");
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("hello"), "{answer}");
@@ -89,11 +89,11 @@ fn it_says_where_it_is_and_what_it_served_and_ends_cleanly() {
 
 #[test]
 fn it_listens_on_loopback_only() {
-    let place = TestHome::new(HELLO);
-    let server = ScriptedServer::start(&place, &["--host", "localhost"]);
+    let home = TestHome::new(HELLO);
+    let server = ScriptedServer::start(&home, &["--host", "localhost"]);
     assert!(server.address.starts_with("127.0.0.1:"));
     for (host, says) in [("0.0.0.0", "other machines"), ("example.org", "is not an IP address")] {
-        let ran = place.run_bare(&["scripted", "--script", "a.script", "--host", host]);
+        let ran = home.run_bare(&["scripted", "--script", "a.script", "--host", host]);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
         assert!(ran.err.contains(says) && ran.err.lines().count() == 1, "{}", ran.err);
     }
@@ -101,14 +101,14 @@ fn it_listens_on_loopback_only() {
 
 #[test]
 fn a_port_that_is_taken_and_a_bad_script_are_one_sentence() {
-    let place = TestHome::new(HELLO);
-    let server = ScriptedServer::start(&place, &[]);
+    let home = TestHome::new(HELLO);
+    let server = ScriptedServer::start(&home, &[]);
     let port = server.address.rsplit(':').next().unwrap();
-    let ran = place.run_bare(&["scripted", "--script", "a.script", "--port", port]);
+    let ran = home.run_bare(&["scripted", "--script", "a.script", "--port", port]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("cannot listen on") && ran.err.contains("port 0"), "{}", ran.err);
-    place.write("a.script", "when any\n  shout \"x\"\n");
-    let ran = place.run_bare(&["scripted", "--script", "a.script"]);
+    home.write("a.script", "when any\n  shout \"x\"\n");
+    let ran = home.run_bare(&["scripted", "--script", "a.script"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("line 2"), "{}", ran.err);
 }

@@ -42,8 +42,8 @@ pub(crate) fn play_prompts(
 }
 
 /// Creates a conversation whose sender died after it had created it and before it sent a prompt.
-pub(crate) fn create_empty_lane(place: &TestHome, conversation: &str) {
-    let store = SqliteStore::open(place.path("w.db")).unwrap();
+pub(crate) fn create_empty_lane(home: &TestHome, conversation: &str) {
+    let store = SqliteStore::open(home.path("w.db")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(store.register_lane(conversation.into(), Affinity::default())).unwrap();
 }
@@ -108,9 +108,9 @@ impl Tool for ScriptedTool {
     }
 
     fn run(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let left = self.fails.load(Ordering::SeqCst);
-        self.fails.store(left.saturating_sub(1), Ordering::SeqCst);
-        let outcome = match left {
+        let remaining = self.fails.load(Ordering::SeqCst);
+        self.fails.store(remaining.saturating_sub(1), Ordering::SeqCst);
+        let outcome = match remaining {
             0 => ToolOutcome::Done(RawJson::string(&self.result)),
             _ => ToolOutcome::Failed(ToolError::new("busy", "it is busy", "wait").into_transient()),
         };

@@ -5,10 +5,10 @@ use crate::test_home::TestHome;
 const HELLO: &str = "when any\n  say \"hello\"\n";
 
 fn new_home(settings: &str) -> TestHome {
-    let place = TestHome::new(HELLO);
-    std::fs::create_dir(place.path(".claude")).unwrap();
-    place.write(".claude/settings.json", settings);
-    place
+    let home = TestHome::new(HELLO);
+    std::fs::create_dir(home.path(".claude")).unwrap();
+    home.write(".claude/settings.json", settings);
+    home
 }
 
 const HOOK: &str = r#"[{"hooks": [{"type": "command", "command": "true"}]}]"#;
@@ -73,16 +73,16 @@ fn slips_are_errors_for_a_run_and_for_doctor() {
         ),
         (r#"{"disableAllHooks": "yes"}"#.to_owned(), "`disableAllHooks` must be true or false"),
     ] {
-        let place = new_home(&settings);
-        let ran = place.run_prompt_unattended("go", &[]);
+        let home = new_home(&settings);
+        let ran = home.run_prompt_unattended("go", &[]);
         assert!(ran.code != 0 && ran.err.contains(says), "{settings}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{settings}: {}", ran.err);
-        let doctor = place.run(&["doctor"]);
+        let doctor = home.run(&["doctor"]);
         assert!(doctor.code != 0 && doctor.out.contains(says), "{settings}: {}", doctor.out);
         // The same rule as a flag.
-        std::fs::remove_file(place.path(".claude/settings.json")).unwrap();
+        std::fs::remove_file(home.path(".claude/settings.json")).unwrap();
         if settings.starts_with('{') {
-            let ran = place.run_prompt_unattended("go", &["--settings", &settings]);
+            let ran = home.run_prompt_unattended("go", &["--settings", &settings]);
             assert!(ran.code != 0 && ran.err.contains(says), "{settings}: {}", ran.err);
         }
     }
@@ -96,10 +96,10 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
             "deny": ["mcp__x__y", "WebSearch", "NotebookEdit"], "disableAutoMode": "disable"},
         "hooks": {"PermissionRequest": [], "PreToolUse": [{"matcher": "Task|WebFetch|mcp__git", "hooks": []}],
             "SessionEnd": [{"matcher": "logout", "hooks": []}], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}}"#;
-    let place = new_home(known);
-    let ran = place.run_prompt_unattended("go", &["--strict-settings"]);
+    let home = new_home(known);
+    let ran = home.run_prompt_unattended("go", &["--strict-settings"]);
     assert_eq!((ran.code, ran.err.contains("unknown")), (0, false), "{}", ran.err);
-    let doctor = place.run(&["doctor"]);
+    let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 0, "{}", doctor.out);
     for listed in [
         "accepted without effect",
@@ -116,22 +116,22 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
     }
     let unknown = r#"{"colourOfTheSky": "blue", "permissions": {"allow": ["Teleport"]},
         "hooks": {"PreToolUse": [{"matcher": "Levitate", "hooks": []}]}}"#;
-    place.write(".claude/settings.json", unknown);
-    let ran = place.run_prompt_unattended("go", &[]);
+    home.write(".claude/settings.json", unknown);
+    let ran = home.run_prompt_unattended("go", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
     let matcher = "unknown tool in the matcher of a hook: `Levitate`";
-    for said in ["unknown setting `colourOfTheSky`", "unknown tool `Teleport`", matcher] {
-        assert_eq!(ran.err.matches(said).count(), 1, "{}", ran.err);
-        assert!(place.run(&["doctor"]).out.contains(said));
+    for output in ["unknown setting `colourOfTheSky`", "unknown tool `Teleport`", matcher] {
+        assert_eq!(ran.err.matches(output).count(), 1, "{}", ran.err);
+        assert!(home.run(&["doctor"]).out.contains(output));
     }
-    let ran = place.run_prompt_unattended("go", &["--strict-settings"]);
+    let ran = home.run_prompt_unattended("go", &["--strict-settings"]);
     assert!(ran.code != 0 && ran.err.contains("colourOfTheSky"), "{}", ran.err);
 }
 
 // spec: PERMISSIONS-22
 #[test]
 fn slips_in_flags_are_errors() {
-    let place = TestHome::new(HELLO);
+    let home = TestHome::new(HELLO);
     for (flags, says) in [
         (["--allow", "bash"], "did you mean `Bash`?"),
         (["--deny", "Nope"], "unknown tool `Nope`"),
@@ -139,29 +139,29 @@ fn slips_in_flags_are_errors() {
         (["--setting-sources", "foo"], "unknown settings source `foo`"),
         (["--setting-sources", "user,projekt"], "unknown settings source `projekt`"),
     ] {
-        let ran = place.run_prompt_unattended("go", &flags);
+        let ran = home.run_prompt_unattended("go", &flags);
         assert!(ran.code != 0 && ran.err.contains(says), "{flags:?}: {}", ran.err);
     }
-    assert_eq!(place.run_prompt_unattended("go", &["--setting-sources", ""]).code, 0);
-    let ran = place.run_prompt_unattended("go", &["--allow", "Teleport"]);
+    assert_eq!(home.run_prompt_unattended("go", &["--setting-sources", ""]).code, 0);
+    let ran = home.run_prompt_unattended("go", &["--allow", "Teleport"]);
     assert!(ran.code == 0 && ran.err.contains("unknown tool `Teleport`"), "{}", ran.err);
-    let ran = place.run_prompt_unattended("go", &["--allow", "Teleport", "--strict-settings"]);
+    let ran = home.run_prompt_unattended("go", &["--allow", "Teleport", "--strict-settings"]);
     assert!(ran.code != 0 && ran.err.contains("Teleport"), "{}", ran.err);
 }
 
 #[test]
 fn settings_can_forbid_to_bypass_permissions() {
-    let place = new_home(r#"{"permissions": {"disableBypassPermissionsMode": "disable"}}"#);
-    let store = place.path("w.db");
+    let home = new_home(r#"{"permissions": {"disableBypassPermissionsMode": "disable"}}"#);
+    let store = home.path("w.db");
     let go = ["-p", "go", "--script", "a.script", "--dangerously-skip-permissions", "--store"];
     let go = [&go[..], &[store.to_str().unwrap()]].concat();
-    let ran = place.run_with_env(&go, &[("IS_SANDBOX", "1")]);
+    let ran = home.run_with_env(&go, &[("IS_SANDBOX", "1")]);
     assert!(ran.code != 0 && ran.err.contains("forbid bypassPermissions"), "{}", ran.err);
 }
 
 /// Creates what is not a regular file, as a repository may bring it.
-fn make_trap(place: &TestHome, name: &str) {
-    let path = place.path(name);
+fn make_trap(home: &TestHome, name: &str) {
+    let path = home.path(name);
     drop(std::fs::remove_file(&path));
     let pipe = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, &path, pipe, rustix::fs::Mode::from(0o600), 0).unwrap();
@@ -169,48 +169,48 @@ fn make_trap(place: &TestHome, name: &str) {
 
 #[test]
 fn settings_that_are_no_file_of_ones_own_are_told_and_nothing_hangs() {
-    let place = new_home("{}");
+    let home = new_home("{}");
     let said = |says: &str| {
-        let ran = place.run_prompt_unattended("go", &[]);
+        let ran = home.run_prompt_unattended("go", &[]);
         assert!(ran.code != 0 && ran.err.contains(says), "{says}: {}", ran.err);
         assert!(ran.err.contains("settings.json") && ran.err.lines().count() == 1, "{}", ran.err);
-        let doctor = place.run(&["doctor"]);
+        let doctor = home.run(&["doctor"]);
         assert!(doctor.code != 0 && doctor.out.contains(says), "{says}: {}", doctor.out);
         // If the source is left out, it does not stop the run.
-        let ran = place.run_prompt_unattended("go", &["--setting-sources", "user"]);
+        let ran = home.run_prompt_unattended("go", &["--setting-sources", "user"]);
         assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
     };
     let file = ".claude/settings.json";
-    make_trap(&place, file);
+    make_trap(&home, file);
     said("not a regular file");
     for target in ["/dev/zero", "/etc/shadow", "../elsewhere.json"] {
-        std::fs::remove_file(place.path(file)).unwrap();
-        std::os::unix::fs::symlink(target, place.path(file)).unwrap();
+        std::fs::remove_file(home.path(file)).unwrap();
+        std::os::unix::fs::symlink(target, home.path(file)).unwrap();
         said("symbolic link");
     }
-    std::fs::remove_file(place.path(file)).unwrap();
-    place.write(file, &" ".repeat((4 << 20) + 1));
+    std::fs::remove_file(home.path(file)).unwrap();
+    home.write(file, &" ".repeat((4 << 20) + 1));
     said("is larger than 4096 KiB");
-    std::fs::remove_dir_all(place.path(".claude")).unwrap();
-    std::fs::create_dir(place.path("there")).unwrap();
-    place.write("there/settings.json", "{}");
-    std::os::unix::fs::symlink("there", place.path(".claude")).unwrap();
+    std::fs::remove_dir_all(home.path(".claude")).unwrap();
+    std::fs::create_dir(home.path("there")).unwrap();
+    home.write("there/settings.json", "{}");
+    std::os::unix::fs::symlink("there", home.path(".claude")).unwrap();
     said("symbolic link");
 }
 
 #[test]
 fn memory_that_is_no_file_of_ones_own_never_reaches_the_model() {
-    let place = TestHome::new(HELLO);
-    place.write("secret.txt", "the secret of the house");
-    std::os::unix::fs::symlink(place.path("secret.txt"), place.path("CLAUDE.md")).unwrap();
-    make_trap(&place, "AGENTS.md");
-    std::os::unix::fs::symlink("/dev/zero", place.path("CLAUDE.local.md")).unwrap();
-    let ran = place.run_prompt_unattended("go", &["--conversation", "c"]);
+    let home = TestHome::new(HELLO);
+    home.write("secret.txt", "the secret of the house");
+    std::os::unix::fs::symlink(home.path("secret.txt"), home.path("CLAUDE.md")).unwrap();
+    make_trap(&home, "AGENTS.md");
+    std::os::unix::fs::symlink("/dev/zero", home.path("CLAUDE.local.md")).unwrap();
+    let ran = home.run_prompt_unattended("go", &["--conversation", "c"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
     for name in ["CLAUDE.md", "AGENTS.md", "CLAUDE.local.md"] {
         assert!(ran.err.contains(&format!("{name} are ignored")), "{name}: {}", ran.err);
     }
-    let store = std::fs::read(place.path("w.db")).unwrap();
+    let store = std::fs::read(home.path("w.db")).unwrap();
     assert!(!String::from_utf8_lossy(&store).contains("the secret of the house"));
 }
 
@@ -233,17 +233,17 @@ fn the_users_own_files_may_be_links_of_the_users_own() {
 
 #[test]
 fn imports_need_trust_and_a_long_file_is_told() {
-    let place = TestHome::new(HELLO);
-    place.write("CLAUDE.md", &format!("@more.md\n{}", "x ".repeat(40 << 10)));
-    place.write("more.md", "words of another page");
+    let home = TestHome::new(HELLO);
+    home.write("CLAUDE.md", &format!("@more.md\n{}", "x ".repeat(40 << 10)));
+    home.write("more.md", "words of another page");
     let stored = || {
-        let store = std::fs::read(place.path("w.db")).unwrap();
+        let store = std::fs::read(home.path("w.db")).unwrap();
         String::from_utf8_lossy(&store).contains("words of another page")
     };
-    let ran = place.run_prompt_unattended("go", &[]);
+    let ran = home.run_prompt_unattended("go", &[]);
     assert!(ran.err.contains("imports work only in trusted folders"), "{}", ran.err);
     assert!(ran.err.contains("longer than 64 KiB") && !stored(), "{}", ran.err);
-    assert_eq!(place.run_bare(&["trust"]).code, 0);
-    let ran = place.run_prompt_unattended("go", &[]);
+    assert_eq!(home.run_bare(&["trust"]).code, 0);
+    let ran = home.run_prompt_unattended("go", &[]);
     assert!(!ran.err.contains("imports") && stored(), "{}", ran.err);
 }

@@ -10,9 +10,9 @@ use crate::test_home::TestHome;
 
 /// Starts a worker on a machine of this name, in this folder.
 #[expect(clippy::disallowed_methods, reason = "the test runs real processes")]
-fn worker(place: &TestHome, host: &str, folder: &Path, store: &str) -> Child {
-    let script = place.path("a.script");
-    let own = place.command(&[]);
+fn worker(home: &TestHome, host: &str, folder: &Path, store: &str) -> Child {
+    let script = home.path("a.script");
+    let own = home.command(&[]);
     let mut command = Command::new("unshare");
     command
         .args(["--user", "--map-root-user", "--uts", "sh", "-c"])
@@ -21,10 +21,10 @@ fn worker(place: &TestHome, host: &str, folder: &Path, store: &str) -> Child {
         .arg(own.get_program())
         .args(["worker", "--store", store, "--script", script.to_str().unwrap()])
         .args(["--workspace", folder.to_str().unwrap()])
-        .current_dir(place.path("."))
+        .current_dir(home.path("."))
         .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
         .stdin(Stdio::null())
-        .stderr(std::fs::File::create(place.path(&format!("said-{host}"))).unwrap());
+        .stderr(std::fs::File::create(home.path(&format!("said-{host}"))).unwrap());
     command.spawn().unwrap()
 }
 
@@ -36,28 +36,28 @@ fn end(mut child: Child) {
 // spec: SCALE-09
 #[test]
 fn a_second_machine_with_the_same_workspace_goes_on_and_one_without_it_does_not() {
-    let place = TestHome::new("when any\n  delay 3s\n  say \"done\"\n");
+    let home = TestHome::new("when any\n  delay 3s\n  say \"done\"\n");
     let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
     let store = cluster.url("postgres");
-    let (shop, other) = (place.path("shop"), place.path("other"));
+    let (shop, other) = (home.path("shop"), home.path("other"));
     for folder in [&shop, &other] {
         std::fs::create_dir(folder).unwrap();
-        let ran = place.run_bare(&["trust", folder.to_str().unwrap()]);
+        let ran = home.run_bare(&["trust", folder.to_str().unwrap()]);
         assert_eq!(ran.code, 0, "{}", ran.err);
     }
-    let run = |args: &[&str]| place.run_bare(&[args, &["--store", &store]].concat());
+    let run = |args: &[&str]| home.run_bare(&[args, &["--store", &store]].concat());
     let is = |state: &str| run(&["runs", "--json"]).out.contains(&format!("\"state\":\"{state}\""));
 
-    let first = worker(&place, "machine-a", &shop, &store);
+    let first = worker(&home, "machine-a", &shop, &store);
     let shop = shop.to_str().unwrap();
-    let left = run(&["-p", "go", "--detach", "--conversation", "c1", "--workspace", shop]);
-    assert_eq!(left.code, 0, "{}", left.err);
-    place.wait_until("the run", || is("running"));
+    let output = run(&["-p", "go", "--detach", "--conversation", "c1", "--workspace", shop]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    home.wait_until("the run", || is("running"));
     end(first);
 
     // A worker without the workspace records what the dead one left, and does not drive it.
-    let stranger = worker(&place, "machine-b", &other, &store);
-    place.wait_until("the dead worker is noticed", || is("timed_out"));
+    let stranger = worker(&home, "machine-b", &other, &store);
+    home.wait_until("the dead worker is noticed", || is("timed_out"));
     #[expect(clippy::disallowed_methods, reason = "the test gives a real process time")]
     std::thread::sleep(Duration::from_secs(4));
     assert!(is("timed_out"), "{}", run(&["runs", "--json"]).out);
@@ -69,9 +69,9 @@ fn a_second_machine_with_the_same_workspace_goes_on_and_one_without_it_does_not(
         assert!(told.contains(wanted), "{command:?}: {told}");
     }
 
-    let second = worker(&place, "machine-c", Path::new(shop), &store);
-    let took = place.wait_until("the run, on the other machine", || is("completed"));
-    assert!(took < Duration::from_secs(15), "{took:?}");
+    let second = worker(&home, "machine-c", Path::new(shop), &store);
+    let elapsed = home.wait_until("the run, on the other machine", || is("completed"));
+    assert!(elapsed < Duration::from_secs(15), "{elapsed:?}");
     end(second);
     end(stranger);
 }

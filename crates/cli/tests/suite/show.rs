@@ -12,10 +12,10 @@ when any
 "#;
 
 fn home_with_run() -> TestHome {
-    let place = TestHome::new(LOOK);
-    place.write("a.txt", &format!("the answer: 42\n{}", "more\n".repeat(200)));
-    place.run_prompt("what is it?", &["--allow", "Bash", "--conversation", "c1"]);
-    place
+    let home = TestHome::new(LOOK);
+    home.write("a.txt", &format!("the answer: 42\n{}", "more\n".repeat(200)));
+    home.run_prompt("what is it?", &["--allow", "Bash", "--conversation", "c1"]);
+    home
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn a_conversation_is_read_from_top_to_bottom() {
 
 #[test]
 fn json_has_every_word_and_where_it_stands() {
-    let place = home_with_run();
-    let scenes = place.json(&["show", "c1"]);
+    let home = home_with_run();
+    let scenes = home.json(&["show", "c1"]);
     let kinds: Vec<&str> = scenes.iter().map(|scene| scene["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["prompt", "reply", "call", "call", "result", "result", "reply", "end"]);
     let read = scenes.iter().find(|scene| scene["kind"] == "result" && scene["tool"] == "Read");
@@ -60,17 +60,17 @@ fn json_has_every_word_and_where_it_stands() {
 
 #[test]
 fn a_run_is_shown_alone_and_the_beginning_of_its_id_is_enough() {
-    let place = TestHome::new("when any\n  say \"said ${user}\"\n");
-    place.run_prompt("one", &["--conversation", "c"]);
-    place.run_prompt("two", &["--conversation", "c"]);
-    let runs = place.json(&["runs"]);
+    let home = TestHome::new("when any\n  say \"said ${user}\"\n");
+    home.run_prompt("one", &["--conversation", "c"]);
+    home.run_prompt("two", &["--conversation", "c"]);
+    let runs = home.json(&["runs"]);
     let second = runs[0]["run"].as_str().unwrap();
-    let ran = place.run(&["show", &second[..second.len() - 1]]);
+    let ran = home.run(&["show", &second[..second.len() - 1]]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("said two") && !ran.out.contains("said one"), "{}", ran.out);
-    assert!(place.run(&["show", "c"]).out.contains("said one"));
+    assert!(home.run(&["show", "c"]).out.contains("said one"));
     // Both ids start with the same digits of the time.
-    let ran = place.run(&["show", &second[..2]]);
+    let ran = home.run(&["show", &second[..2]]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(
         ran.err.contains("give more characters") && ran.err.lines().count() == 1,
@@ -81,16 +81,16 @@ fn a_run_is_shown_alone_and_the_beginning_of_its_id_is_enough() {
 
 #[test]
 fn what_is_unknown_says_what_to_do() {
-    let place = TestHome::new("when any\n  say \"x\"\n");
+    let home = TestHome::new("when any\n  say \"x\"\n");
     for command in ["show", "trace", "explain", "logs", "fork", "compact"] {
-        let ran = place.run(&[command, "nobody"]);
+        let ran = home.run(&[command, "nobody"]);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{command}");
         assert!(ran.err.contains("no runs yet") && ran.err.contains("windlass -p"), "{}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
-    place.run_prompt("hi", &[]);
+    home.run_prompt("hi", &[]);
     for command in ["show", "trace", "explain", "logs", "fork", "compact", "approve"] {
-        let ran = place.run(&[command, "nobody"]);
+        let ran = home.run(&[command, "nobody"]);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{command}");
         assert!(ran.err.contains("`nobody`") && ran.err.contains("windlass runs"), "{}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
@@ -99,26 +99,26 @@ fn what_is_unknown_says_what_to_do() {
 
 #[test]
 fn a_damaged_log_is_shown_as_far_as_it_can_be_read() {
-    let place = home_with_run();
-    place.overwrite_entry(4, "{\"seq\": 4, this is not");
+    let home = home_with_run();
+    home.overwrite_entry(4, "{\"seq\": 4, this is not");
     for command in ["show", "trace", "explain", "logs"] {
-        let ran = place.run(&[command, "c1"]);
+        let ran = home.run(&[command, "c1"]);
         assert_eq!(ran.code, 1, "{command}");
         assert!(!ran.out.is_empty(), "{command} shows what stands before it");
         assert!(ran.err.contains("c1: entry 4 is malformed"), "{command}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
-    assert!(place.run(&["show", "c1"]).out.contains("Let me look."));
-    place.overwrite_entry(4, "{\"seq\":4,\"at\":1,\"input\":{\"dreamt/9\":{}},\"records\":[]}");
-    let ran = place.run(&["show", "c1"]);
+    assert!(home.run(&["show", "c1"]).out.contains("Let me look."));
+    home.overwrite_entry(4, "{\"seq\":4,\"at\":1,\"input\":{\"dreamt/9\":{}},\"records\":[]}");
+    let ran = home.run(&["show", "c1"]);
     assert!(ran.err.contains("dreamt/9") && ran.err.contains("upgrade"), "{}", ran.err);
 }
 
 #[test]
 fn what_models_and_tools_say_cannot_write_on_the_terminal() {
-    let place = TestHome::new("when any\n  say \"a\\u001b[31mb\"\n");
-    place.run_prompt("hi\u{7}", &["--conversation", "c"]);
-    let ran = place.run(&["show", "c"]);
+    let home = TestHome::new("when any\n  say \"a\\u001b[31mb\"\n");
+    home.run_prompt("hi\u{7}", &["--conversation", "c"]);
+    let ran = home.run(&["show", "c"]);
     assert!(!ran.out.contains('\x1b') && !ran.out.contains('\u{7}'), "{:?}", ran.out);
     assert!(ran.out.contains("[31mb"));
 }

@@ -11,18 +11,18 @@ fn an_empty_store_has_no_runs() {
 
 #[test]
 fn shares_and_histogram_are_computed_on_the_trace() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when user is \"odd\"\n  say \"?\"\n  stop something_new\n\
          when user is \"two\" and results 0\n  call Read {\"file_path\": \"a\"}\n\
          when user is \"loop\"\n  call Read {\"file_path\": \"a\"}\n\
          when any\n  say \"x\"\n",
     );
-    place.write("a", "x");
+    home.write("a", "x");
     for prompt in ["one", "one", "two", "odd"] {
-        place.run_prompt(prompt, &[]);
+        home.run_prompt(prompt, &[]);
     }
-    place.run_prompt("loop", &["--max-turns", "2"]);
-    let ran = place.run(&["stats"]);
+    home.run_prompt("loop", &["--max-turns", "2"]);
+    let ran = home.run(&["stats"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for expected in [
         "5 runs ended",
@@ -34,7 +34,7 @@ fn shares_and_histogram_are_computed_on_the_trace() {
     ] {
         assert!(ran.out.contains(expected), "{expected:?} is missing in\n{}", ran.out);
     }
-    let json = &place.json(&["stats", "--days", "1"])[0];
+    let json = &home.json(&["stats", "--days", "1"])[0];
     assert_eq!((&json["runs"], &json["stopped_at_cap"]), (&5.into(), &1.into()));
     assert_eq!(
         (&json["unexpected"], &json["unexpected_within_target"]),
@@ -42,7 +42,7 @@ fn shares_and_histogram_are_computed_on_the_trace() {
     );
     assert_eq!(json["iterations_to_end_turn"]["1"], 2);
     assert_eq!(json["reasons"]["max_iters"], 1);
-    let none = &place.json(&["stats", "--days", "0"])[0];
+    let none = &home.json(&["stats", "--days", "0"])[0];
     assert_eq!(none["runs"], 0, "nothing ended in the last zero days");
 }
 
@@ -50,22 +50,22 @@ fn shares_and_histogram_are_computed_on_the_trace() {
 // spec: TRACE-01
 #[test]
 fn four_overloads_and_one_answer_are_one_iteration() {
-    let place =
+    let home =
         TestHome::new("when ask 1\n  times 4\n  fail 529 \"overloaded\"\nwhen any\n  say \"x\"\n");
     let fast = ["--set", "model_retry_ms=1", "--conversation", "c"];
-    let ran = place.run_prompt("go", &fast);
+    let ran = home.run_prompt("go", &fast);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let json = &place.json(&["stats"])[0];
+    let json = &home.json(&["stats"])[0];
     assert_eq!(json["iterations_to_end_turn"], serde_json::json!({ "1": 1 }));
-    let ran = place.run(&["stats"]);
+    let ran = home.run(&["stats"]);
     let title = "iterations to end_turn (1 run; median 1, 95 % within 1, longest 1)";
     assert!(ran.out.contains(title), "{}", ran.out);
     let iterations: Vec<u64> =
-        place.json(&["trace", "c"]).iter().map(|row| row["iter"].as_u64().unwrap()).collect();
+        home.json(&["trace", "c"]).iter().map(|row| row["iter"].as_u64().unwrap()).collect();
     assert_eq!(iterations, [1]);
-    let ran = place.run(&["explain", "c"]);
+    let ran = home.run(&["explain", "c"]);
     assert!(ran.out.contains("1 iteration, 1 of 110 model calls and 4 retries"), "{}", ran.out);
-    let store = rusqlite::Connection::open(place.path("w.db")).unwrap();
+    let store = rusqlite::Connection::open(home.path("w.db")).unwrap();
     let row =
         store.query_row("SELECT iter, job_id = run_id FROM agent_loop_trace, run", [], |row| {
             Ok((row.get::<_, u32>(0)?, row.get::<_, bool>(1)?))
@@ -81,24 +81,24 @@ fn only_what_escalates_counts_as_an_escalation_and_is_a_warning() {
     let reads: String = (1..=8)
         .map(|n| format!("when ask {n}\n  call Read {{\"file_path\": \"f{n}\"}}\n"))
         .collect();
-    let place = TestHome::new(&format!(
+    let home = TestHome::new(&format!(
         "when user is \"loop\"\n  call Read {{\"file_path\": \"f1\"}}\n{reads}when any\n  say \"x\"\n"
     ));
-    (1..=8).for_each(|n| place.write(&format!("f{n}"), &format!("text {n}")));
+    (1..=8).for_each(|n| home.write(&format!("f{n}"), &format!("text {n}")));
     let log = ["--log", "warn", "--log-format", "json"];
     let warnings = |prompt: &str| {
-        let ran = place.run_prompt(prompt, &[&log[..], &["--conversation", prompt]].concat());
+        let ran = home.run_prompt(prompt, &[&log[..], &["--conversation", prompt]].concat());
         ran.err.matches("agent.loop.detected").count()
     };
     assert_eq!(warnings("calm"), 0);
-    let events = place.json(&["logs", "calm"]);
+    let events = home.json(&["logs", "calm"]);
     assert!(events.iter().any(|event| event["name"] == "agent.loop.detected"), "{events:?}");
-    let stats = &place.json(&["stats"])[0];
+    let stats = &home.json(&["stats"])[0];
     assert_eq!(stats["agents"][0]["escalations"], serde_json::json!({}), "{stats}");
     assert!(warnings("loop") > 0);
-    let events = place.json(&["logs", "loop"]);
+    let events = home.json(&["logs", "loop"]);
     let escalated = events.iter().filter(|event| event["fields"]["escalated"] == true).count();
-    let stats = &place.json(&["stats"])[0];
+    let stats = &home.json(&["stats"])[0];
     let counted = &stats["agents"][0]["escalations"]["agent.loop.detected"];
     assert_eq!(counted.as_u64(), Some(escalated as u64), "{stats}");
 }
@@ -107,15 +107,15 @@ fn only_what_escalates_counts_as_an_escalation_and_is_a_warning() {
 // spec: TRACE-07, TRACE-10
 #[test]
 fn tools_and_agents_are_counted() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when user is \"loop\"\n  call Read {\"file_path\": \"a\"}\n\
          when results 0\n  call Read {\"file_path\": \"a\"}\n  call Read {\"file_path\": \"none\"}\n\
          when any\n  say \"x\"\n",
     );
-    place.write("a", "x");
-    place.run_prompt("once", &[]);
-    place.run_prompt("loop", &["--max-turns", "6", "--profile", "builder"]);
-    let json = &place.json(&["stats"])[0];
+    home.write("a", "x");
+    home.run_prompt("once", &[]);
+    home.run_prompt("loop", &["--max-turns", "6", "--profile", "builder"]);
+    let json = &home.json(&["stats"])[0];
     let read = &json["tools"][0];
     assert_eq!(read["tool"], "Read", "{json}");
     assert!(read["failed"].as_u64().unwrap() > 0, "{json}");
@@ -128,10 +128,10 @@ fn tools_and_agents_are_counted() {
         (&1.into(), &serde_json::json!({}))
     );
     assert!(agents[0]["escalations"]["agent.loop.detected"].as_u64().unwrap() > 0, "{json}");
-    let ran = place.run(&["stats"]);
+    let ran = home.run(&["stats"]);
     assert!(ran.out.contains("runs by agent (profile)"), "{}", ran.out);
     assert!(ran.out.contains("agent.loop.detected"), "{}", ran.out);
     assert!(ran.out.contains("attempts  retried  failed"), "{}", ran.out);
-    let logged = place.run(&["logs", "--json"]);
+    let logged = home.run(&["logs", "--json"]);
     assert!(logged.out.contains("\"profile\":\"builder\""), "{}", logged.out);
 }

@@ -83,15 +83,15 @@ const FLAGS: [(StopCause, &[&str]); 17] = [
 ];
 
 fn new_home() -> TestHome {
-    let place = TestHome::new(SCRIPT);
+    let home = TestHome::new(SCRIPT);
     for folder in ["home", "priced", "user/.claude"] {
-        std::fs::create_dir_all(place.path(folder)).unwrap();
+        std::fs::create_dir_all(home.path(folder)).unwrap();
     }
-    place.write("home/config.toml", CONFIG);
-    place.write("priced/config.toml", PRICED);
-    place.write("user/.claude/settings.json", HOOK);
-    place.write("a.txt", "x");
-    place
+    home.write("home/config.toml", CONFIG);
+    home.write("priced/config.toml", PRICED);
+    home.write("user/.claude/settings.json", HOOK);
+    home.write("a.txt", "x");
+    home
 }
 
 /// The last message of a run that ends with this cause, in this format.
@@ -113,16 +113,16 @@ fn parse_result(place: &TestHome, cause: StopCause, flags: &[&str], format: &str
 // spec: STOP-22
 #[test]
 fn every_surface_calls_a_stop_cause_by_its_one_name() {
-    let place = new_home();
+    let home = new_home();
     let broken = FunctionTool::new("Broken", "fails for good", |_, _: Value| async {
         Err(ToolError::new("broken", "it is broken", "mend it").into_fatal())
     });
-    play_prompts(&place, "tool_error_fatal-json", &["tool_error_fatal"], |builder| {
+    play_prompts(&home, "tool_error_fatal-json", &["tool_error_fatal"], |builder| {
         builder.tool(broken).allow("Broken")
     });
     for (cause, flags) in FLAGS {
         for format in ["json", "stream-json"] {
-            let result = parse_result(&place, cause, flags, format);
+            let result = parse_result(&home, cause, flags, format);
             assert_eq!(result["stop_cause"], cause.as_str(), "{format}: {result}");
             let is_ok = cause.result_subtype(TextPresence::Present)
                 == windlass::core::stop::ResultSubtype::Success;
@@ -134,46 +134,46 @@ fn every_surface_calls_a_stop_cause_by_its_one_name() {
     }
     let walked = FLAGS.iter().map(|(cause, _)| *cause).chain([StopCause::ToolFatal]);
     let walked: BTreeSet<StopCause> = walked.collect();
-    let runs = place.json(&["runs", "--limit", "200"]);
-    let stats = place.json(&["stats"]);
+    let runs = home.json(&["runs", "--limit", "200"]);
+    let stats = home.json(&["stats"]);
     for cause in StopCause::all() {
         // These two runs are parked: the next test covers them.
         if matches!(cause, StopCause::AskedHuman | StopCause::ResumeUnsafe) {
             continue;
         }
         assert!(walked.contains(&cause), "{} is not walked", cause.as_str());
-        assert_inspectable(&place, cause, &runs);
+        assert_inspectable(&home, cause, &runs);
         assert!(stats[0]["reasons"][cause.as_str()].as_u64() >= Some(1), "{cause:?}: {}", stats[0]);
     }
 }
 
 /// Checks what the inspect commands say about a run that has ended.
-fn assert_inspectable(place: &TestHome, cause: StopCause, runs: &[Value]) {
+fn assert_inspectable(home: &TestHome, cause: StopCause, runs: &[Value]) {
     let (name, lane) = (cause.as_str(), format!("{}-json", cause.as_str()));
     let run = runs.iter().find(|run| run["conversation"] == lane).unwrap();
     assert_eq!(run["cause"], name);
-    let events = place.json(&["logs", &lane]);
+    let events = home.json(&["logs", &lane]);
     let ended = events.iter().find_map(|event| event.pointer("/fields/cause").map(|_| event));
     assert!(ended.is_some(), "{name}: {events:?}");
     let ended = ended.and_then(|event| event.get("fields")).unwrap();
     assert_eq!(ended.get("cause"), Some(&name.into()), "{ended}");
     assert_eq!(ended.get("resumable"), Some(&cause.is_resumable().into()), "{ended}");
-    let explained = place.json(&["explain", &lane]);
+    let explained = home.json(&["explain", &lane]);
     let explained = explained.first().and_then(|run| run.pointer("/explanation/cause"));
     assert_eq!(explained, Some(&name.into()));
     for look in ["show", "explain"] {
         // Line breaks do not matter.
-        let said = place.run(&[look, &lane]).out;
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains(&format!("stopped ({name}): ")), "{look}: {said}");
-        let advises = said.contains(&format!("`windlass resume {lane}"));
-        assert_eq!(advises, cause.is_resumable(), "{look}: {said}");
+        let output = home.run(&[look, &lane]).out;
+        let output = output.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.contains(&format!("stopped ({name}): ")), "{look}: {output}");
+        let advises = output.contains(&format!("`windlass resume {lane}"));
+        assert_eq!(advises, cause.is_resumable(), "{look}: {output}");
     }
-    let trace = place.run(&["trace", &lane]).out;
+    let trace = home.run(&["trace", &lane]).out;
     assert!(trace.contains(&format!("stopped ({name}): ")), "{trace}");
     // Only resumable runs are resumed.
     if !cause.is_resumable() {
-        let ran = place.run(&["resume", &lane, "--script", "a.script"]);
+        let ran = home.run(&["resume", &lane, "--script", "a.script"]);
         let says = format!("has finished ({name}); there is nothing to resume");
         assert!(ran.code != 0 && ran.err.contains(&says), "{name}: {}", ran.err);
     }
@@ -182,14 +182,14 @@ fn assert_inspectable(place: &TestHome, cause: StopCause, runs: &[Value]) {
 /// A run that waits for a person has not ended: it has a state and no cause.
 #[test]
 fn a_run_that_waits_has_no_cause() {
-    let place = new_home();
-    let ran = place.run_prompt("user_cancel", &["--output-format", "json", "--conversation", "c"]);
+    let home = new_home();
+    let ran = home.run_prompt("user_cancel", &["--output-format", "json", "--conversation", "c"]);
     let result: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(result["terminal_reason"], StopCause::AskedHuman.terminal_reason());
     assert_eq!(result.get("stop_cause"), None, "{result}");
-    let run = &place.json(&["runs"])[0];
+    let run = &home.json(&["runs"])[0];
     assert_eq!((&run["state"], &run["cause"]), (&"waiting_on_human".into(), &Value::Null));
-    assert_eq!(place.json(&["explain", "c"])[0]["explanation"]["cause"], Value::Null);
+    assert_eq!(home.json(&["explain", "c"])[0]["explanation"]["cause"], Value::Null);
 }
 
 #[test]
@@ -216,16 +216,16 @@ fn a_limit_is_told_in_numbers_by_json_text_and_explain() {
             "a model call may cost 5 tokens, and the next one could cost more",
         ),
     ] {
-        let place = TestHome::new(LOOP);
+        let home = TestHome::new(LOOP);
         let all = [&["--allowedTools", "Bash", "--conversation", "c"], flags].concat();
-        let ran = place.run_prompt_unattended("go", &[&all[..], &["--json"]].concat());
+        let ran = home.run_prompt_unattended("go", &[&all[..], &["--json"]].concat());
         let result: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(result["stop_cause"], cause, "{flags:?}: {result}");
         let error = result["errors"][0].as_str().unwrap();
         assert!(error.ends_with(&format!(" ({numbers})")), "{flags:?}: {error}");
-        let told = place.run(&["explain", "c"]).out;
-        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains(&format!("({numbers}). [entry")), "{flags:?}: {told}");
+        let output = home.run(&["explain", "c"]).out;
+        let output = output.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.contains(&format!("({numbers}). [entry")), "{flags:?}: {output}");
         let again = TestHome::new(LOOP).run_prompt_unattended("go", &all);
         assert!(again.err.contains(&format!("({numbers}); see `windlass")), "{}", again.err);
     }

@@ -9,28 +9,28 @@ const HI: [&str; 4] = ["-p", "hi", "--script", "a.script"];
 
 #[test]
 fn the_flag_counts_more_than_the_variable_and_the_variable_more_than_the_file() {
-    let place = TestHome::new("when any\n  say \"x\"\n");
-    std::fs::create_dir(place.path("home")).unwrap();
-    place.write("home/config.toml", "store = \"of-config.db\"\n");
+    let home = TestHome::new("when any\n  say \"x\"\n");
+    std::fs::create_dir(home.path("home")).unwrap();
+    home.write("home/config.toml", "store = \"of-config.db\"\n");
     let variable = [("WINDLASS_STORE", "of-variable.db")];
-    let ran = place.run_with_env(&[&HI, ["--store", "of-flag.db"].as_slice()].concat(), &variable);
+    let ran = home.run_with_env(&[&HI, ["--store", "of-flag.db"].as_slice()].concat(), &variable);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let exists =
-        || ["of-flag.db", "of-variable.db", "of-config.db"].map(|it| place.path(it).exists());
+        || ["of-flag.db", "of-variable.db", "of-config.db"].map(|it| home.path(it).exists());
     assert_eq!(exists(), [true, false, false]);
-    assert_eq!(place.run_with_env(&HI, &variable).code, 0);
+    assert_eq!(home.run_with_env(&HI, &variable).code, 0);
     assert_eq!(exists(), [true, true, false]);
     // An empty variable counts as not set.
-    assert_eq!(place.run_with_env(&HI, &[("WINDLASS_STORE", "")]).code, 0);
+    assert_eq!(home.run_with_env(&HI, &[("WINDLASS_STORE", "")]).code, 0);
     assert_eq!(exists(), [true, true, true]);
-    let runs = place.run_with_env(&["runs", "--json"], &variable);
+    let runs = home.run_with_env(&["runs", "--json"], &variable);
     assert_eq!(runs.out.lines().count(), 1, "{}", runs.out);
 }
 
 #[test]
 fn an_address_that_no_store_understands_is_refused_wherever_it_stands() {
-    let place = TestHome::new("when any\n  say \"x\"\n");
-    let ran = place.run_with_env(&HI, &[("WINDLASS_STORE", "postgress://db/windlass")]);
+    let home = TestHome::new("when any\n  say \"x\"\n");
+    let ran = home.run_with_env(&HI, &[("WINDLASS_STORE", "postgress://db/windlass")]);
     assert_ne!(ran.code, 0);
     assert!(ran.err.contains("WINDLASS_STORE") && ran.err.contains("postgress"), "{}", ran.err);
     assert_eq!(ran.err.trim().lines().count(), 1, "{}", ran.err);
@@ -56,42 +56,42 @@ fn cluster_with_password() -> (PostgresCluster, String) {
 
 #[test]
 fn the_password_of_a_server_comes_from_a_variable_and_is_never_shown() {
-    let place = TestHome::new("when any\n  say \"x\"\n");
+    let home = TestHome::new("when any\n  say \"x\"\n");
     let (_cluster, url) = cluster_with_password();
     let right = [("WINDLASS_STORE", url.as_str()), ("PGPASSWORD", "open-sesame")];
-    let ran = place.run_with_env(&HI, &right);
+    let ran = home.run_with_env(&HI, &right);
     assert_eq!((ran.code, ran.out.as_str()), (0, "x\n"), "{}", ran.err);
-    assert_eq!(place.run_with_env(&["runs", "--json"], &right).out.lines().count(), 1);
+    assert_eq!(home.run_with_env(&["runs", "--json"], &right).out.lines().count(), 1);
 
     let wrong = [("WINDLASS_STORE", url.as_str()), ("PGPASSWORD", "open-barley")];
     for args in [HI.as_slice(), &["runs"], &["doctor"]] {
-        let ran = place.run_with_env(args, &wrong);
-        let told = format!("{}{}", ran.out, ran.err);
-        assert_ne!(ran.code, 0, "{told}");
-        assert!(told.contains("password"), "{told}");
-        assert!(!told.contains("open-barley"), "{told}");
+        let ran = home.run_with_env(args, &wrong);
+        let output = format!("{}{}", ran.out, ran.err);
+        assert_ne!(ran.code, 0, "{output}");
+        assert!(output.contains("password"), "{output}");
+        assert!(!output.contains("open-barley"), "{output}");
     }
     // A password in the address takes precedence, because it was written there on purpose.
     let named = url.replace("guarded@", "guarded:open-sesame@");
-    let ran = place.run_with_env(
+    let ran = home.run_with_env(
         &["runs", "--json"],
         &[("WINDLASS_STORE", named.as_str()), ("PGPASSWORD", "open-barley")],
     );
     assert_eq!(ran.code, 0, "{}", ran.err);
     for args in [["doctor"].as_slice(), &["runs"], &["doctor", "--json"]] {
-        let ran = place.run_with_env(args, &right);
-        let told = format!("{}{}", ran.out, ran.err);
-        assert_eq!(ran.code, 0, "{told}");
-        assert!(!told.contains("open-sesame"), "{told}");
+        let ran = home.run_with_env(args, &right);
+        let output = format!("{}{}", ran.out, ran.err);
+        assert_eq!(ran.code, 0, "{output}");
+        assert!(!output.contains("open-sesame"), "{output}");
     }
 }
 
 #[test]
 fn doctor_says_of_a_server_that_it_answers_and_does_not_look_for_a_file() {
-    let place = TestHome::new("when any\n  say \"x\"\n");
+    let home = TestHome::new("when any\n  say \"x\"\n");
     let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
     let url = cluster.url("postgres");
-    let ran = place.run_bare(&["doctor", "--store", &url]);
+    let ran = home.run_bare(&["doctor", "--store", &url]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     let about_store: Vec<&str> = ran.out.lines().filter(|line| line.contains("store")).collect();
     assert!(about_store.iter().any(|line| line.contains("responds")), "{about_store:?}");

@@ -20,7 +20,7 @@ pub(crate) struct TerminalSession {
 
 impl TerminalSession {
     #[expect(clippy::disallowed_methods, reason = "the test runs the real binary")]
-    pub(crate) fn start(place: &TestHome, args: &[&str]) -> Self {
+    pub(crate) fn start(home: &TestHome, args: &[&str]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC);
         let terminal = terminal.unwrap();
         grantpt(&terminal).unwrap();
@@ -35,9 +35,9 @@ impl TerminalSession {
             .args(["-c", "-w", "env", "--default-signal=HUP,INT", env!("CARGO_BIN_EXE_windlass")])
             .args(args)
             .args(["--script", "a.script", "--store", "w.db"])
-            .current_dir(place.path("."))
-            .env("WINDLASS_HOME", place.path("home"))
-            .env("HOME", place.path("user"))
+            .current_dir(home.path("."))
+            .env("WINDLASS_HOME", home.path("home"))
+            .env("HOME", home.path("user"))
             .env("TERM", "xterm")
             .env_remove("NO_COLOR")
             .stdin(stream())
@@ -103,54 +103,54 @@ const TWO_COMMANDS: &str = "when user is \"go\" and results 0\n  \
 // spec: CLI-04
 #[test]
 fn ctrl_c_ends_at_the_next_safe_point_and_the_conversation_goes_on() {
-    let place = TestHome::new(TWO_COMMANDS);
-    let mut seat = TerminalSession::start(&place, &["-p", "go", "--allowedTools", "Bash"]);
-    seat.wait_until("the first command", |_| place.path("done").exists());
+    let home = TestHome::new(TWO_COMMANDS);
+    let mut seat = TerminalSession::start(&home, &["-p", "go", "--allowedTools", "Bash"]);
+    seat.wait_until("the first command", |_| home.path("done").exists());
     seat.type_in("\u{3}");
-    let (status, seen) = seat.end();
-    assert_eq!(status.code(), Some(130), "{seen}");
-    assert!(seen.contains("cancelling at the next safe point"), "{seen}");
-    assert!(seen.contains("✓ Bash echo one"), "what ran was waited for: {seen}");
-    assert!(seen.contains("stopped (user_cancel)"), "{seen}");
-    assert_eq!(std::fs::read_to_string(place.path("done")).unwrap(), "one\n");
-    let ran = place.run_prompt_unattended("and now?", &["--continue"]);
+    let (status, output) = seat.end();
+    assert_eq!(status.code(), Some(130), "{output}");
+    assert!(output.contains("cancelling at the next safe point"), "{output}");
+    assert!(output.contains("✓ Bash echo one"), "what ran was waited for: {output}");
+    assert!(output.contains("stopped (user_cancel)"), "{output}");
+    assert_eq!(std::fs::read_to_string(home.path("done")).unwrap(), "one\n");
+    let ran = home.run_prompt_unattended("and now?", &["--continue"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Going on.\n"), "{}", ran.err);
 }
 
 // spec: CLI-04
 #[test]
 fn ctrl_c_twice_interrupts_what_runs_and_the_conversation_goes_on() {
-    let place = TestHome::new(&TWO_COMMANDS.replace("sleep 1", "sleep 60"));
-    let mut seat = TerminalSession::start(&place, &["-p", "go", "--allowedTools", "Bash"]);
-    seat.wait_until("the first command", |_| place.path("done").exists());
+    let home = TestHome::new(&TWO_COMMANDS.replace("sleep 1", "sleep 60"));
+    let mut seat = TerminalSession::start(&home, &["-p", "go", "--allowedTools", "Bash"]);
+    seat.wait_until("the first command", |_| home.path("done").exists());
     seat.type_in("\u{3}");
     seat.wait_for_text("cancelling at the next safe point");
     seat.type_in("\u{3}");
-    let (status, seen) = seat.end();
-    assert_eq!(status.code(), Some(130), "{seen}");
-    assert!(seen.contains("interrupting running calls"), "{seen}");
-    assert!(seen.contains("stopped (user_cancel)"), "{seen}");
-    assert_eq!(std::fs::read_to_string(place.path("done")).unwrap(), "one\n");
-    let ran = place.run_prompt_unattended("and now?", &["--continue"]);
+    let (status, output) = seat.end();
+    assert_eq!(status.code(), Some(130), "{output}");
+    assert!(output.contains("interrupting running calls"), "{output}");
+    assert!(output.contains("stopped (user_cancel)"), "{output}");
+    assert_eq!(std::fs::read_to_string(home.path("done")).unwrap(), "one\n");
+    let ran = home.run_prompt_unattended("and now?", &["--continue"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Going on.\n"), "{}", ran.err);
 }
 
 #[test]
 fn a_terminal_that_goes_away_takes_nothing_with_it() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"a.txt\"}\n\
          when any\n  delay 60s\n  say \"late\"\n",
     );
-    place.write("a.txt", "42\n");
-    let mut seat = TerminalSession::start(&place, &["-p", "go", "--conversation", "c"]);
+    home.write("a.txt", "42\n");
+    let mut seat = TerminalSession::start(&home, &["-p", "go", "--conversation", "c"]);
     seat.wait_for_text("✓ Read a.txt");
     let TerminalSession { terminal, mut child, .. } = seat;
     drop(terminal);
     child.wait().unwrap();
-    place.write("a.script", "when any\n  say \"It says 42.\"\n");
-    let ran = place.run(&["resume", "c", "--script", "a.script"]);
+    home.write("a.script", "when any\n  say \"It says 42.\"\n");
+    let ran = home.run(&["resume", "c", "--script", "a.script"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "It says 42.\n"), "{}", ran.err);
-    let calls = place.json(&["show", "c"]);
+    let calls = home.json(&["show", "c"]);
     let reads = calls.iter().filter(|scene| scene["kind"] == "call").count();
     assert_eq!(reads, 1, "what was done is not done again");
 }
@@ -163,18 +163,18 @@ fn a_reader_that_goes_away_takes_nothing_with_it() {
         &["--output-format", "stream-json", "--verbose"][..],
         &["--output-format", "stream-json", "--verbose", "--include-partial-messages"],
     ] {
-        let place = TestHome::new(
+        let home = TestHome::new(
             "when ask 1\n  say \"Looking.\"\n  call Read {\"file_path\": \"a.txt\"}\n\
              when ask 2\n  delay 300ms\n  say \"Again.\"\n  call Read {\"file_path\": \"a.txt\"}\n\
              when any\n  delay 60s\n  say \"late\"\n",
         );
-        place.write("a.txt", "42\n");
+        home.write("a.txt", "42\n");
         let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
             .args(["-p", "go", "--script", "a.script", "--store", "w.db", "--conversation", "c"])
             .args(format)
-            .current_dir(place.path("."))
-            .env("WINDLASS_HOME", place.path("home"))
-            .env("HOME", place.path("user"))
+            .current_dir(home.path("."))
+            .env("WINDLASS_HOME", home.path("home"))
+            .env("HOME", home.path("user"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -183,12 +183,12 @@ fn a_reader_that_goes_away_takes_nothing_with_it() {
         let mut first = [0; 1];
         child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
         drop(child.stdout.take());
-        let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
-        assert!(!said.contains("panicked"), "{said}");
-        place.write("a.script", "when any\n  say \"It says 42.\"\n");
-        let ran = place.run(&["resume", "c", "--script", "a.script"]);
+        let mut output = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut output).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{output}");
+        assert!(!output.contains("panicked"), "{output}");
+        home.write("a.script", "when any\n  say \"It says 42.\"\n");
+        let ran = home.run(&["resume", "c", "--script", "a.script"]);
         assert_eq!((ran.code, ran.out.as_str()), (0, "It says 42.\n"), "{format:?} {}", ran.err);
     }
 }
@@ -196,23 +196,23 @@ fn a_reader_that_goes_away_takes_nothing_with_it() {
 // spec: CLI-03
 #[test]
 fn at_a_terminal_text_is_rendered_thoughts_are_dimmed_and_escapes_are_not_obeyed() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when any\n  think \"Let me see.\"\n  say \"# Result\\n**done** \\u001b]0;title\\u0007\"\n",
     );
-    let (status, seen) = TerminalSession::start(&place, &["-p", "go"]).end();
-    assert!(status.success(), "{seen}");
-    assert!(seen.contains("\u{1b}[2mLet \u{1b}[0m"), "{seen:?}");
-    assert!(seen.contains("\u{1b}[1mResult\u{1b}[0m"), "{seen:?}");
-    assert!(seen.contains("\u{1b}[1mdone\u{1b}[0m"), "{seen:?}");
-    assert!(!seen.contains("\u{1b}]0;") && seen.contains("]0;title"), "{seen:?}");
+    let (status, output) = TerminalSession::start(&home, &["-p", "go"]).end();
+    assert!(status.success(), "{output}");
+    assert!(output.contains("\u{1b}[2mLet \u{1b}[0m"), "{output:?}");
+    assert!(output.contains("\u{1b}[1mResult\u{1b}[0m"), "{output:?}");
+    assert!(output.contains("\u{1b}[1mdone\u{1b}[0m"), "{output:?}");
+    assert!(!output.contains("\u{1b}]0;") && output.contains("]0;title"), "{output:?}");
 }
 
 #[test]
 fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
     let script =
         "when results 0\n  call Bash {\"command\": \"touch made\"}\nwhen any\n  say \"Made.\"\n";
-    let place = TestHome::new(script);
-    let mut seat = TerminalSession::start(&place, &["-p", "go", "--conversation", "c"]);
+    let home = TestHome::new(script);
+    let mut seat = TerminalSession::start(&home, &["-p", "go", "--conversation", "c"]);
     seat.wait_for_text("[n] deny");
     assert!(
         !seat.screen_text().contains("[p]"),
@@ -220,39 +220,42 @@ fn a_question_is_asked_there_and_ctrl_c_leaves_it_waiting() {
         seat.screen_text()
     );
     seat.type_in("\u{3}");
-    let (status, seen) = seat.end();
-    assert_eq!(status.code(), Some(130), "{seen}");
-    assert!(!seen.contains("^Cwindlass"), "the prompt's line is ended: {seen}");
-    assert!(seen.contains("windlass answer c 1"), "{seen}");
-    assert!(!place.path("made").exists());
+    let (status, output) = seat.end();
+    assert_eq!(status.code(), Some(130), "{output}");
+    assert!(!output.contains("^Cwindlass"), "the prompt's line is ended: {output}");
+    assert!(output.contains("windlass answer c 1"), "{output}");
+    assert!(!home.path("made").exists());
 
-    let mut seat = TerminalSession::start(&place, &["resume", "c"]);
+    let mut seat = TerminalSession::start(&home, &["resume", "c"]);
     seat.wait_for_text("[n] deny");
     seat.type_in("y\n");
-    let (status, seen) = seat.end();
-    assert!(status.success() && seen.contains("Made."), "{seen}");
-    assert!(place.path("made").exists());
+    let (status, output) = seat.end();
+    assert!(status.success() && output.contains("Made."), "{output}");
+    assert!(home.path("made").exists());
     // The person who answers was present: the run was not interrupted.
-    let answered = seen.split("[n] deny").last().unwrap_or_default();
-    assert!(!answered.contains("resumed"), "{seen}");
+    let answered = output.split("[n] deny").last().unwrap_or_default();
+    assert!(!answered.contains("resumed"), "{output}");
 }
 
 // spec: FEED-05
 #[test]
 fn text_that_does_not_count_is_marked_at_a_terminal() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when user is \"cut\"\n  once\n  say \"Half of it\"\n  cut\n\
          when user is \"drift\" and results 0\n  once\n  say \"I am done.\"\n  \
          stop stop_sequence \"\\nUser:\"\nwhen any\n  say \"The answer.\"\n",
     );
     for (prompt, discarded) in [("cut", "Half of it"), ("drift", "I am done.")] {
-        let (status, seen) = TerminalSession::start(&place, &["-p", prompt]).end();
-        assert!(status.success(), "{seen}");
-        let (_, after) = seen.split_once(discarded).unwrap();
+        let (status, output) = TerminalSession::start(&home, &["-p", prompt]).end();
+        assert!(status.success(), "{output}");
+        let (_, after) = output.split_once(discarded).unwrap();
         let (marked, answer) = after.split_once("the text above was discarded").unwrap();
-        assert!(!marked.contains("The answer."), "{seen}");
-        assert_eq!(answer.matches("The answer.").count(), 1, "{seen}");
+        assert!(!marked.contains("The answer."), "{output}");
+        assert_eq!(answer.matches("The answer.").count(), 1, "{output}");
     }
-    let (_, seen) = TerminalSession::start(&place, &["-p", "plain"]).end();
-    assert!(!seen.contains("discarded") && seen.matches("The answer.").count() == 1, "{seen}");
+    let (_, output) = TerminalSession::start(&home, &["-p", "plain"]).end();
+    assert!(
+        !output.contains("discarded") && output.matches("The answer.").count() == 1,
+        "{output}"
+    );
 }

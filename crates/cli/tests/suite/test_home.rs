@@ -27,9 +27,9 @@ pub(crate) struct CommandOutput {
 
 impl TestHome {
     pub(crate) fn new(script: &str) -> Self {
-        let place = Self { dir: tempfile::tempdir().unwrap() };
-        place.write("a.script", script);
-        place
+        let home = Self { dir: tempfile::tempdir().unwrap() };
+        home.write("a.script", script);
+        home
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -4,10 +4,10 @@ use crate::test_home::TestHome;
 
 #[test]
 fn the_whole_column_is_there_and_its_last_row_says_why_it_ended() {
-    let place = TestHome::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
-    place.write("a.txt", "x");
-    place.run_prompt("loop", &["--max-turns", "3", "--conversation", "c"]);
-    let ran = place.run(&["trace", "c"]);
+    let home = TestHome::new("when any\n  call Read {\"file_path\": \"a.txt\"}\n");
+    home.write("a.txt", "x");
+    home.run_prompt("loop", &["--max-turns", "3", "--conversation", "c"]);
+    let ran = home.run(&["trace", "c"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let rows: Vec<&str> = ran.out.lines().skip(2).collect();
     assert_eq!(rows.len(), 5, "{}", ran.out);
@@ -15,7 +15,7 @@ fn the_whole_column_is_there_and_its_last_row_says_why_it_ended() {
     assert!(rows[0].ends_with("tool_use") && rows[3].ends_with("max_iters"), "{}", ran.out);
     assert!(rows[4].contains("the limit of rounds with tool calls was reached [entry"));
 
-    let json = place.json(&["trace", "c"]);
+    let json = home.json(&["trace", "c"]);
     let reasons: Vec<&str> = json.iter().map(|row| row["stop_reason"].as_str().unwrap()).collect();
     assert_eq!(reasons, ["tool_use", "tool_use", "tool_use", "max_iters"]);
     let iterations: Vec<u64> = json.iter().map(|row| row["iter"].as_u64().unwrap()).collect();
@@ -28,26 +28,26 @@ fn the_whole_column_is_there_and_its_last_row_says_why_it_ended() {
 
 #[test]
 fn calls_that_failed_say_so_and_many_calls_take_several_lines() {
-    let place = TestHome::new(
+    let home = TestHome::new(
         "when results 0\n  call Read {\"file_path\": \"a\"}\n  call Nope {}\n  call Nope {\"a\": 1}\n  \
          call Nope {\"a\": 2}\nwhen any\n  say \"done\"\n",
     );
-    place.write("a", "x");
-    place.run_prompt("go", &["--conversation", "c"]);
-    let ran = place.run(&["trace", "c"]);
+    home.write("a", "x");
+    home.run_prompt("go", &["--conversation", "c"]);
+    let ran = home.run(&["trace", "c"]);
     assert_eq!(ran.out.matches("Nope 0 ms failed").count(), 3, "{}", ran.out);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{}", ran.out);
     // A narrow terminal gets narrow lines.
     let trace = ["trace", "c", "--store", "w.db"];
-    let ran = place.run_with_env(&trace, &[("COLUMNS", "77")]);
+    let ran = home.run_with_env(&trace, &[("COLUMNS", "77")]);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 77), "{}", ran.out);
 }
 
 #[test]
 fn the_iteration_in_which_a_run_stands_is_a_row_too() {
-    let place = TestHome::new("when any\n  call Bash {\"command\": \"rm -r x\"}\n");
-    place.run_prompt("go", &["--conversation", "c"]);
-    let ran = place.run(&["trace", "c"]);
+    let home = TestHome::new("when any\n  call Bash {\"command\": \"rm -r x\"}\n");
+    home.run_prompt("go", &["--conversation", "c"]);
+    let ran = home.run(&["trace", "c"]);
     assert!(ran.out.contains("open") && ran.out.contains("Bash needs an answer"), "{}", ran.out);
     assert!(ran.out.contains("not finished: waiting for an answer (1 open)"), "{}", ran.out);
 }

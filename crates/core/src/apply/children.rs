@@ -14,8 +14,12 @@ use crate::run::conversation::Conversation;
 use super::prompts::command_of;
 use super::{with_call, with_run};
 
-pub(super) fn apply_parent_assigned(c: &mut Conversation, input: &Input, mail: InboxMessageId) {
-    if let Some(InboxCommand::Task { parent, .. }) = command_of(input, mail) {
+pub(super) fn apply_parent_assigned(
+    c: &mut Conversation,
+    input: &Input,
+    message_id: InboxMessageId,
+) {
+    if let Some(InboxCommand::Task { parent, .. }) = command_of(input, message_id) {
         c.parent = Some(parent.clone());
     }
 }
@@ -47,15 +51,15 @@ pub(super) fn apply_children_spawned(
 }
 
 /// Applies the result of a child run. Its spending counts whenever it returns, and only once.
-pub(super) fn apply_child_result(c: &mut Conversation, input: &Input, mail: InboxMessageId) {
+pub(super) fn apply_child_result(c: &mut Conversation, input: &Input, message_id: InboxMessageId) {
     let Some(InboxCommand::ChildFinished { text, result: Some(home), .. }) =
-        command_of(input, mail)
+        command_of(input, message_id)
     else {
         return;
     };
     c.spent.add_spending(&home.spent);
-    if let Some(place) = c.orphans.iter().position(|stray| stray.matches(home.call, home.part)) {
-        c.orphans.remove(place);
+    if let Some(index) = c.orphans.iter().position(|stray| stray.matches(home.call, home.part)) {
+        c.orphans.remove(index);
         return;
     }
     with_run(c, |run| run.spent.add_spending(&home.spent));

@@ -35,10 +35,12 @@ pub(super) fn apply_compacted(c: &mut Conversation, record: &Record) {
 pub(super) fn apply_compaction_requested(
     c: &mut Conversation,
     input: &Input,
-    mail: InboxMessageId,
+    message_id: InboxMessageId,
 ) {
     c.compaction_request = CompactionRequest::Requested;
-    if let Some(InboxCommand::Compact { instructions: Some(wishes) }) = command_of(input, mail) {
+    if let Some(InboxCommand::Compact { instructions: Some(wishes) }) =
+        command_of(input, message_id)
+    {
         c.compaction_instructions = Some(wishes.clone());
     }
 }
@@ -54,10 +56,10 @@ pub(super) fn apply_pruned(c: &mut Conversation, rewrites: &[BlockRewrite]) {
     c.transcript.rewrite(rewrites);
 }
 
-pub(super) fn apply_recovery_step(c: &mut Conversation, rung: RecoveryStep) {
+pub(super) fn apply_recovery_step(c: &mut Conversation, step: RecoveryStep) {
     clear_compaction_request(c);
     with_run(c, |run| {
         let iteration = run.counters.model_calls;
-        run.recoveries.record_step(rung, iteration);
+        run.recoveries.record_step(step, iteration);
     });
 }

@@ -41,8 +41,8 @@ pub(super) fn apply_question_asked(c: &mut Conversation, question: &Question) {
 }
 
 /// Clears the required question once the model has asked the human: what led to it is over.
-fn clear_required_question(run: &mut Run, about: &QuestionKind) {
-    let was_due = match about {
+fn clear_required_question(run: &mut Run, kind: &QuestionKind) {
+    let was_due = match kind {
         QuestionKind::ModelQuestion { .. } | QuestionKind::Guidance { .. } => {
             run.required_question.take().is_some()
         }
@@ -76,8 +76,8 @@ fn resume_run(run: &mut Run) {
 }
 
 /// Adds the guidance of a human to the transcript, as user input like a prompt.
-pub(super) fn apply_guidance(c: &mut Conversation, input: &Input, mail: InboxMessageId) {
-    let Some(InboxCommand::Answer { answer, .. }) = command_of(input, mail) else { return };
+pub(super) fn apply_guidance(c: &mut Conversation, input: &Input, message_id: InboxMessageId) {
+    let Some(InboxCommand::Answer { answer, .. }) = command_of(input, message_id) else { return };
     if let HumanAnswer::Text { text } = answer {
         c.transcript.push_prompt(&[ContentBlock::text(text)]);
         with_run(c, |run| {

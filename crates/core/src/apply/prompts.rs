@@ -16,7 +16,7 @@ use crate::stop::StopCause;
 
 pub(super) fn command_of(input: &Input, id: InboxMessageId) -> Option<&InboxCommand> {
     let Input::CommandsReceived { messages } = input else { return None };
-    messages.iter().find(|mail| mail.id == id).map(|mail| &mail.body)
+    messages.iter().find(|message| message.id == id).map(|message| &message.body)
 }
 
 pub(super) fn apply_prompt_queued(c: &mut Conversation, input: &Input, id: InboxMessageId) {

@@ -143,15 +143,15 @@ pub(super) fn apply_result_finalized(
         {
             call.run_span = Some(TimeSpan { started_at: since, ended_at: at });
         }
-        let shown = match (shown, &call.state) {
-            (RecordedResult::Replaced(shown), _) => shown.clone(),
+        let result = match (shown, &call.state) {
+            (RecordedResult::Replaced(result), _) => result.clone(),
             (RecordedResult::Unchanged {}, CallState::AwaitingPostHook(outcome)) => {
                 let Some(content) = outcome.content().cloned() else { return };
                 CallResult { kind: OutcomeKind::Done, content, error_flag: ErrorFlag::Success }
             }
             (RecordedResult::Unchanged {}, _) => return,
         };
-        call.state = CallState::Finished(shown);
+        call.state = CallState::Finished(result);
     });
 }
 
@@ -182,8 +182,9 @@ pub(super) fn apply_structured_output(c: &mut Conversation, id: CallId) {
 fn observe_round(run: &mut Run, settings: Option<&Settings>) {
     let Some(settings) = settings else { return };
     let Some(calls) = run.round().map(|round| round.calls.clone()) else { return };
-    let seen: Vec<CallObservation> = calls.iter().filter_map(Call::loop_observation).collect();
-    run.loop_guard.record_round(&seen, LoopDetectorConfig::from_settings(settings));
+    let observations: Vec<CallObservation> =
+        calls.iter().filter_map(Call::loop_observation).collect();
+    run.loop_guard.record_round(&observations, LoopDetectorConfig::from_settings(settings));
     for call in calls.iter().filter(|call| call.has_succeeded()) {
         if settings.gate.is_in_checklist(&call.tool_use.name) {
             run.checklist_progress.record_success(&call.tool_use.name);
@@ -216,8 +217,8 @@ pub(super) fn apply_round_closed(c: &mut Conversation) {
 }
 
 fn result_block(call: &Call) -> Option<ContentBlock> {
-    let CallState::Finished(shown) = &call.state else { return None };
-    Some(ContentBlock::tool_result(&call.tool_use.id, &shown.content, shown.error_flag))
+    let CallState::Finished(result) = &call.state else { return None };
+    Some(ContentBlock::tool_result(&call.tool_use.id, &result.content, result.error_flag))
 }
 
 /// Keeps the full text of a fatal error for the event of the run's end.

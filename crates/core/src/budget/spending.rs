@@ -217,30 +217,33 @@ pub fn allow_call(
     price: Option<&ModelPrice>,
     caps: &[(SpendingCaps, Spending)],
 ) -> Result<CallAllowance, StopCause> {
-    let mut room = CallAllowance { max_tokens: planned.cap_tokens, lowered_by: None };
+    let mut allowance = CallAllowance { max_tokens: planned.cap_tokens, lowered_by: None };
     for (cap, spent) in caps {
         if let Some(tokens) = cap.tokens {
-            let left = tokens.saturating_sub(spent.tokens).saturating_sub(planned.input_tokens);
-            room.lower_to(left, StopCause::BudgetTokens);
+            let remaining =
+                tokens.saturating_sub(spent.tokens).saturating_sub(planned.input_tokens);
+            allowance.lower_to(remaining, StopCause::BudgetTokens);
         }
         if let (Some(usd), Some(price)) = (cap.usd_micros, price) {
-            let left = price.affordable_output_tokens(
+            let remaining = price.affordable_output_tokens(
                 usd.saturating_sub(spent.usd_micros),
                 planned.input_tokens,
             );
-            room.lower_to(left, StopCause::BudgetUsd);
+            allowance.lower_to(remaining, StopCause::BudgetUsd);
         }
     }
-    match room.lowered_by {
-        Some(cause) if room.max_tokens < planned.least_tokens.min(planned.cap_tokens) => Err(cause),
-        Some(_) | None => Ok(room),
+    match allowance.lowered_by {
+        Some(cause) if allowance.max_tokens < planned.least_tokens.min(planned.cap_tokens) => {
+            Err(cause)
+        }
+        Some(_) | None => Ok(allowance),
     }
 }
 
 impl CallAllowance {
-    fn lower_to(&mut self, left: u64, by: StopCause) {
-        if left < self.max_tokens {
-            self.max_tokens = left;
+    fn lower_to(&mut self, remaining: u64, by: StopCause) {
+        if remaining < self.max_tokens {
+            self.max_tokens = remaining;
             self.lowered_by = Some(by);
         }
     }

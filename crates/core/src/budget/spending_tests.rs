@@ -101,7 +101,7 @@ fn too_little_room_names_its_cap() {
     assert_eq!(none, Err(StopCause::BudgetUsd));
     // A call that never wants more than that is still made.
     let small = allow_call(planned(1_000, 100), Some(&PRICE), &[(tokens(1_200), spent(0, 0))]);
-    assert_eq!(small.map(|room| room.max_tokens), Ok(100));
+    assert_eq!(small.map(|allowance| allowance.max_tokens), Ok(100));
 }
 
 #[test]

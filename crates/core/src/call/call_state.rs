@@ -178,11 +178,11 @@ impl Call {
     /// not seen.
     #[must_use]
     pub fn loop_observation(&self) -> Option<CallObservation> {
-        let CallState::Finished(shown) = &self.state else { return None };
-        if matches!(shown.kind, OutcomeKind::Skipped | OutcomeKind::Answered) {
+        let CallState::Finished(result) = &self.state else { return None };
+        if matches!(result.kind, OutcomeKind::Skipped | OutcomeKind::Answered) {
             return None;
         }
-        let text = shown.content.text();
+        let text = result.content.text();
         let says_something = self.has_succeeded() && !matches!(text.trim(), "" | "\"\"" | "[]");
         Some(CallObservation {
             tool: self.tool_use.name.clone(),

@@ -58,10 +58,10 @@ impl ToolError {
     pub fn without_trace(mut self) -> Self {
         let message = Arc::clone(&self.message);
         let Some(at) = find_trace(&message) else { return self };
-        let (said, trace) = message.split_at_checked(at).unwrap_or((&message, ""));
+        let (text, trace) = message.split_at_checked(at).unwrap_or((&message, ""));
         // Some languages print the error message after the trace.
-        let said = if said.trim().is_empty() { last_line(trace) } else { said };
-        self.message = Arc::from(said.trim_end());
+        let text = if text.trim().is_empty() { last_line(trace) } else { text };
+        self.message = Arc::from(text.trim_end());
         self.with_detail(&message)
     }
 }

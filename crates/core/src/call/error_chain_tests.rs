@@ -51,9 +51,9 @@ fn a_stack_trace_never_reaches_the_model() {
             "KeyError: 'x'",
         ),
     ];
-    for (message, said) in traces {
+    for (message, output) in traces {
         let error = ToolError::new("broke", message, "mend it").without_trace();
-        assert_eq!(&*error.message, said);
+        assert_eq!(&*error.message, output);
         assert_eq!(error.detail.as_deref(), Some(message), "nothing is lost");
     }
     for plain in ["", "at noon it broke", "two lines\nand no trace", "0: nothing"] {

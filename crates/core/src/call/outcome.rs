@@ -124,8 +124,8 @@ impl ToolError {
     #[must_use]
     pub fn full_text(&self) -> String {
         let Self { code, message, hint, detail, .. } = self;
-        let told = format!("{code}: {message} ({hint})");
-        detail.as_ref().map_or(told.clone(), |detail| format!("{told}\n{detail}"))
+        let text = format!("{code}: {message} ({hint})");
+        detail.as_ref().map_or(text.clone(), |detail| format!("{text}\n{detail}"))
     }
 
     /// Returns the error marked as transient.

@@ -4,8 +4,8 @@ use crate::message::raw_json::RawJson;
 
 const LIMIT: u64 = 32_000;
 
-fn object(shown: &CallResult) -> serde_json::Map<String, serde_json::Value> {
-    let text: String = shown.content.read().unwrap();
+fn object(result: &CallResult) -> serde_json::Map<String, serde_json::Value> {
+    let text: String = result.content.read().unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -67,8 +67,8 @@ fn every_bad_outcome_is_an_error_object_that_differs() {
             "interrupted after 0.0 s; effects unknown",
         ),
     ];
-    for (shown, kind, code, message) in rows {
-        let object = object(&shown);
+    for (result, kind, code, message) in rows {
+        let object = object(&result);
         let keys: Vec<&str> = object.keys().map(String::as_str).collect();
         assert_eq!(keys, ["code", "error", "hint", "kind", "message", "recoverable"]);
         assert_eq!(object["error"], true);
@@ -77,8 +77,8 @@ fn every_bad_outcome_is_an_error_object_that_differs() {
         assert_eq!(object["message"], message);
         assert_eq!(object["recoverable"], true);
         assert!(!object["hint"].as_str().unwrap().is_empty());
-        assert_eq!(shown.error_flag, ErrorFlag::Error);
-        assert_eq!(shown.kind.as_str(), kind);
+        assert_eq!(result.error_flag, ErrorFlag::Error);
+        assert_eq!(result.kind.as_str(), kind);
     }
 }
 
@@ -86,8 +86,8 @@ fn every_bad_outcome_is_an_error_object_that_differs() {
 #[test]
 fn a_fatal_error_says_so() {
     let fatal = ToolError::new("gone", "it is gone", "stop").into_fatal();
-    let shown = CallResult::from_outcome(&ToolOutcome::Failed(fatal), LIMIT, SideEffects::Unknown);
-    assert_eq!(object(&shown)["recoverable"], false);
+    let result = CallResult::from_outcome(&ToolOutcome::Failed(fatal), LIMIT, SideEffects::Unknown);
+    assert_eq!(object(&result)["recoverable"], false);
 }
 
 #[test]
@@ -131,16 +131,16 @@ fn an_error_of_any_length_fits() {
     for part in ["long ", "\u{1}\u{2}", "\"\\", "\u{5e9}\u{5b8}", "\u{1f468}\u{200d}\u{1f469}"] {
         let long = part.repeat(50_000);
         for limit in [1_000, LIMIT] {
-            let shown = CallResult::from_error(
+            let result = CallResult::from_error(
                 OutcomeKind::Failed,
                 &ToolError::new(&long, &long, &long),
                 limit,
             );
-            let text: String = shown.content.read().unwrap();
+            let text: String = result.content.read().unwrap();
             let size = text.chars().count() as u64;
             assert!(size <= limit + 300, "{part:?}: {size}");
             assert!(size > limit / 20, "{part:?}: {size}");
-            assert_eq!(object(&shown).len(), 6);
+            assert_eq!(object(&result).len(), 6);
         }
     }
 }
@@ -160,8 +160,8 @@ fn output_has_a_field_of_its_own_and_gives_way_first() {
     let error =
         |output: &str| ToolError::new("exit_status", "it failed", "read it").with_output(output);
     let object = |error: &ToolError, limit: u64| -> serde_json::Value {
-        let shown = CallResult::from_error(OutcomeKind::Failed, error, limit);
-        let text: String = shown.content.read().unwrap();
+        let result = CallResult::from_error(OutcomeKind::Failed, error, limit);
+        let text: String = result.content.read().unwrap();
         assert!(text.chars().count() as u64 <= limit, "{}", text.len());
         serde_json::from_str(&text).unwrap()
     };

@@ -80,15 +80,15 @@ pub fn preview_compaction(
     let thresholds = settings.window.thresholds;
     let pressure = usable.pressure(tokens, &thresholds);
     let stages = preview_stages(conversation, &settings);
-    let rung = next_recovery_step(conversation, &settings);
-    let cut = rung.and_then(|rung| compaction_trial::find_cut(conversation, &settings, rung));
+    let step = next_recovery_step(conversation, &settings);
+    let cut = step.and_then(|step| compaction_trial::find_cut(conversation, &settings, step));
     let enough = stages.iter().position(|stage| stage.percent_after <= thresholds.gain);
     let next_action = match (pressure, asked, enough) {
         (WindowPressure::Fine, CompactionRequest::NotRequested, _) => PreviewedAction::Nothing,
         (WindowPressure::Tight | WindowPressure::Full, _, Some(last)) => {
             PreviewedAction::Stages(last + 1)
         }
-        _ if rung == Some(RecoveryStep::AskHuman) => PreviewedAction::AskHuman,
+        _ if step == Some(RecoveryStep::AskHuman) => PreviewedAction::AskHuman,
         _ if cut.is_some() => PreviewedAction::Cut,
         _ => PreviewedAction::Stuck,
     };

@@ -141,10 +141,10 @@ fn long(rounds: usize) -> Transcript {
 fn snip_drops_whole_turns_beyond_the_sliding_window() {
     let transcript = long(80);
     let after = acted(PruneStage::Snip, &transcript, transcript.segments().len());
-    let told = format!("{after:?}");
-    assert!(told.contains("the first thing") && told.contains("Never push."));
-    assert!(!told.contains("an early half") && !told.contains("result 29."));
-    assert!(told.contains("result 30.") && told.contains("result 79."));
+    let output = format!("{after:?}");
+    assert!(output.contains("the first thing") && output.contains("Never push."));
+    assert!(!output.contains("an early half") && !output.contains("result 29."));
+    assert!(output.contains("result 30.") && output.contains("result 79."));
     assert_eq!(join_segments(after.segments().iter()).len(), 1 + 100);
     // What is inside the window keeps its turns, and the tail is never touched.
     let short = long(40);

@@ -73,9 +73,9 @@ impl RecoveryHistory {
     }
 
     /// Records that a step was taken.
-    pub fn record_step(&mut self, rung: RecoveryStep, iteration: u32) {
+    pub fn record_step(&mut self, step: RecoveryStep, iteration: u32) {
         self.total = self.total.saturating_add(1);
-        match rung {
+        match step {
             RecoveryStep::Compact => {
                 self.compactions = self.compactions.saturating_add(1);
                 self.last_compaction = Some(iteration);

@@ -7,7 +7,7 @@ fn most(recoveries: u32) -> Limits {
 
 fn climbed(rungs: &[(RecoveryStep, u32)]) -> RecoveryHistory {
     let mut used = RecoveryHistory::default();
-    rungs.iter().for_each(|(rung, at)| used.record_step(*rung, *at));
+    rungs.iter().for_each(|(step, at)| used.record_step(*step, *at));
     used
 }
 

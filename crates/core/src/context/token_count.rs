@@ -35,9 +35,9 @@ pub(crate) fn count_tokens<'a>(texts: impl Iterator<Item = &'a str>) -> Option<u
 fn count_text(encoder: &CoreBPE, text: &str) -> u64 {
     let (mut rest, mut tokens) = (text, 0_u64);
     while !rest.is_empty() {
-        let piece = prefix_of(rest, PIECE_BYTES);
-        tokens = tokens.saturating_add(encoder.count_ordinary(piece) as u64);
-        rest = rest.get(piece.len()..).unwrap_or_default();
+        let chunk = prefix_of(rest, PIECE_BYTES);
+        tokens = tokens.saturating_add(encoder.count_ordinary(chunk) as u64);
+        rest = rest.get(chunk.len()..).unwrap_or_default();
     }
     tokens
 }

@@ -29,14 +29,14 @@ fn texts_are_counted_by_cl100k() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test is about real time")]
 fn any_text_is_counted_in_bounded_time() {
-    let began = std::time::Instant::now();
-    for piece in [" ", "a", "\n", "\u{a0}", "世", "\r\n \t", "'ll ", "0"] {
-        let text = piece.repeat((8 << 20) / piece.len());
+    let started = std::time::Instant::now();
+    for chunk in [" ", "a", "\n", "\u{a0}", "世", "\r\n \t", "'ll ", "0"] {
+        let text = chunk.repeat((8 << 20) / chunk.len());
         let tokens = tokens(&text);
-        assert!(tokens > 0 && tokens <= text.len() as u64, "{piece:?}: {tokens}");
+        assert!(tokens > 0 && tokens <= text.len() as u64, "{chunk:?}: {tokens}");
     }
-    let took = began.elapsed();
-    assert!(took.as_secs() < 60, "{took:?}");
+    let elapsed = started.elapsed();
+    assert!(elapsed.as_secs() < 60, "{elapsed:?}");
 }
 
 /// A conversation of which no provider has counted anything yet.

@@ -57,8 +57,8 @@ fn shares_that_contradict_each_other_are_refused() {
     let with = |compact, gain, block| WindowThresholds { compact, gain, block }.validate();
     assert!(with(98, 50, 98).is_err() && with(99, 50, 98).is_err());
     assert!(with(70, 80, 98).is_err() && with(70, 50, 101).is_err());
-    let said = with(98, 50, 70).unwrap_err().to_string();
-    assert!(said.contains("compact (98 %) < block (70 %)"), "{said}");
+    let output = with(98, 50, 70).unwrap_err().to_string();
+    assert!(output.contains("compact (98 %) < block (70 %)"), "{output}");
 }
 
 // spec: WINDOW-23

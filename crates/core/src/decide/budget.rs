@@ -235,7 +235,7 @@ fn could_reach_cap(draft: &DecisionDraft<'_>) -> bool {
         least_tokens: settings.limits.least_output_tokens,
     };
     let room = spending::allow_call(most, settings.model.price.as_ref(), &all_scopes(draft));
-    room.map_or(true, |room| room.lowered_by.is_some())
+    room.map_or(true, |allowance| allowance.lowered_by.is_some())
 }
 
 /// Records a warning when most of a budget is spent, once per run.

@@ -19,12 +19,12 @@ pub(super) fn answer_from_journal(draft: &mut DecisionDraft<'_>, id: CallId) {
         Some(JournalRequest::Change(changes)) => changes,
         Some(JournalRequest::ChangeIfUnmodified { version, changes }) => {
             if let Err(conflict) = draft.state().journal.check_version(version, &changes) {
-                let shown = CallResult::from_error(
+                let result = CallResult::from_error(
                     OutcomeKind::Failed,
                     &journal_conflict_error(&conflict),
                     limit,
                 );
-                return draft.finalize_result(id, shown);
+                return draft.finalize_result(id, result);
             }
             changes
         }
@@ -53,17 +53,17 @@ pub(super) fn start_children(draft: &mut DecisionDraft<'_>, id: CallId) {
     let depth = draft.state().parent.as_ref().map_or(0, |parent| parent.depth).max(settings.depth);
     if tasks == 0 || depth >= limits.child_depth {
         let error = if tasks == 0 { no_task_error() } else { too_deep_error(limits.child_depth) };
-        let shown = CallResult::from_error(OutcomeKind::Failed, &error, limits.result_chars);
-        return draft.finalize_result(id, shown);
+        let result = CallResult::from_error(OutcomeKind::Failed, &error, limits.result_chars);
+        return draft.finalize_result(id, result);
     }
     let granted = budget::child_share(draft, tasks);
     start_child_range(draft, id, 0, tasks, granted);
 }
 
 /// Starts those tasks of a call that had to wait for a free slot.
-pub(super) fn start_waiting_children(draft: &mut DecisionDraft<'_>, place: usize) {
+pub(super) fn start_waiting_children(draft: &mut DecisionDraft<'_>, index: usize) {
     let Some((id, pending)) =
-        draft.calls().get(place).and_then(|c| Some((c.id, c.pending_children()?)))
+        draft.calls().get(index).and_then(|c| Some((c.id, c.pending_children()?)))
     else {
         return;
     };
@@ -87,8 +87,8 @@ fn start_child_range(
         .filter_map(Call::pending_children)
         .map(PendingChildren::running_count)
         .sum();
-    let room = usize::from(draft.limits().children.max(1)).saturating_sub(at_work);
-    let to = from.saturating_add(room).min(tasks);
+    let remaining = usize::from(draft.limits().children.max(1)).saturating_sub(at_work);
+    let to = from.saturating_add(remaining).min(tasks);
     if let (Ok(from), Ok(to)) = (u16::try_from(from), u16::try_from(to))
         && from < to
     {
@@ -148,7 +148,7 @@ fn finalize_if_all_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
     };
     let limit = draft.result_char_limit();
     let text = pending.combined_text(limit);
-    let shown = if pending.has_failed() {
+    let result = if pending.has_failed() {
         let error = ToolError::new(
             "child_failed",
             &text,
@@ -158,7 +158,7 @@ fn finalize_if_all_returned(draft: &mut DecisionDraft<'_>, id: CallId) {
     } else {
         CallResult::from_text(&text, limit)
     };
-    draft.finalize_result(id, shown);
+    draft.finalize_result(id, result);
 }
 
 /// Cancels the child runs of a call, once.

@@ -368,7 +368,7 @@ fn on_uncertain_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &Hum
 
 fn on_model_question_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
     let limit = draft.result_char_limit();
-    let shown = match answer {
+    let result = match answer {
         HumanAnswer::Text { text } => CallResult::from_human(text, limit),
         HumanAnswer::Deny { reason } => CallResult::from_denial(reason),
         HumanAnswer::Allow { .. }
@@ -377,7 +377,7 @@ fn on_model_question_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer:
         | HumanAnswer::Abandon {}
         | HumanAnswer::Continue {} => return,
     };
-    draft.finalize_result(call, shown);
+    draft.finalize_result(call, result);
 }
 
 fn on_prompt_change_answer(

@@ -110,10 +110,10 @@ pub(super) fn on_answer_reviewed(
 
 /// Handles a failed review. Failing hooks do not block; a failing gate command marks the answer
 /// suspect. The judge is asked in any case.
-fn on_review_failed(draft: &mut DecisionDraft<'_>, cause: StopCause, why: &str) -> NextStep {
+fn on_review_failed(draft: &mut DecisionDraft<'_>, cause: StopCause, reason: &str) -> NextStep {
     let gated = draft.settings().is_some_and(|settings| settings.gate.command.is_some());
     if gated {
-        draft.record(Record::AnswerMarkedSuspect { why: truncate_sentence(why) });
+        draft.record(Record::AnswerMarkedSuspect { why: truncate_sentence(reason) });
     }
     judge::ask_judge_after_review(draft, cause)
 }

@@ -13,8 +13,8 @@ use crate::message::prompt_texts;
 /// Returns the escalation level of one more rejection: the first is a hint, the others up to the
 /// last allowed one are directives, and then a human is asked.
 pub(super) fn next_level(draft: &DecisionDraft<'_>, by: RejectionSource) -> EscalationLevel {
-    let (used, most) = attempts_used(draft, by);
-    if used >= most {
+    let (used, limit) = attempts_used(draft, by);
+    if used >= limit {
         EscalationLevel::Human
     } else if used == 0 {
         EscalationLevel::Nudge

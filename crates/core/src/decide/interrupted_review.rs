@@ -9,15 +9,15 @@ use crate::stop::StopCause;
 
 /// Abandons the pending review: a summary that was being written is charged in full.
 pub(super) fn abandon_review(draft: &mut DecisionDraft<'_>) -> Option<Review> {
-    let (id, about) = draft.pending_review()?;
-    draft.record(Record::ReviewCompleted { id, charged: about.full_usage() });
-    Some(about)
+    let (id, review) = draft.pending_review()?;
+    draft.record(Record::ReviewCompleted { id, charged: review.full_usage() });
+    Some(review)
 }
 
 /// Stops a run during a review. A complete answer is never lost.
 pub(super) fn stop_during_review(draft: &mut DecisionDraft<'_>, cause: StopCause) -> NextStep {
-    let Some(about) = abandon_review(draft) else { return NextStep::Wait };
-    finish_during_review(draft, &about).unwrap_or_else(|| finish_without_result(draft, &[cause]))
+    let Some(review) = abandon_review(draft) else { return NextStep::Wait };
+    finish_during_review(draft, &review).unwrap_or_else(|| finish_without_result(draft, &[cause]))
 }
 
 /// Finishes the run with its answer, if the abandoned review was about an answer.

@@ -185,11 +185,11 @@ fn refuse_unpriced_run(draft: &mut DecisionDraft<'_>) -> Option<NextStep> {
     let settings = draft.settings()?;
     budget::lacks_required_price(draft, &settings.model).then(|| {
         let name = &settings.model.name;
-        let said = format!(
+        let text = format!(
             "price unknown for {name}, so a budget in dollars cannot be enforced; set its price in \
              [models.\"{name}\"] of config.toml, set unpriced = \"free\" in the profile, or use a \
              budget in tokens"
         );
-        finish_run(draft, &[StopCause::PriceUnknown], Some(Arc::from(said)))
+        finish_run(draft, &[StopCause::PriceUnknown], Some(Arc::from(text)))
     })
 }

@@ -70,13 +70,13 @@ pub(super) fn on_judge_answered(
 
 /// Finishes with a suspect answer. The mark of an answer that is not the last one is dropped with
 /// it.
-fn finish_doubted(draft: &mut DecisionDraft<'_>, cause: StopCause, why: &str) -> NextStep {
+fn finish_doubted(draft: &mut DecisionDraft<'_>, cause: StopCause, reason: &str) -> NextStep {
     if !should_continue_with_steers(draft) {
-        mark_suspect(draft, why);
+        mark_suspect(draft, reason);
     }
     steer_or_finish(draft, cause)
 }
 
-fn mark_suspect(draft: &mut DecisionDraft<'_>, why: &str) {
-    draft.record(Record::AnswerMarkedSuspect { why: truncate_sentence(why) });
+fn mark_suspect(draft: &mut DecisionDraft<'_>, reason: &str) {
+    draft.record(Record::AnswerMarkedSuspect { why: truncate_sentence(reason) });
 }

@@ -23,11 +23,11 @@ pub(super) struct LoopCheck {
 pub(super) fn check_for_loop(draft: &DecisionDraft<'_>) -> LoopCheck {
     let mut guard = draft.run().map(|run| run.loop_guard.clone()).unwrap_or_default();
     let level_before = guard.level();
-    let seen: Vec<CallObservation> =
+    let observations: Vec<CallObservation> =
         draft.calls().iter().filter_map(Call::loop_observation).collect();
     let settings = draft.settings();
-    let detection =
-        settings.and_then(|own| guard.observe(&seen, LoopDetectorConfig::from_settings(&own)));
+    let detection = settings
+        .and_then(|own| guard.observe(&observations, LoopDetectorConfig::from_settings(&own)));
     LoopCheck { level_before, level: guard.level(), detection }
 }
 

@@ -163,7 +163,7 @@ fn recover_truncation(
         return NextStep::Wait;
     };
     let cuts = run.counters.truncations;
-    let most = settings.model.max_output_tokens;
+    let limit = settings.model.max_output_tokens;
     let cap = match asking.bound {
         OutputBound::Cap => None,
         OutputBound::Budget => Some(StopCause::BudgetTokens),
@@ -172,9 +172,9 @@ fn recover_truncation(
     if let Some(cap) = cap {
         draft.record(Record::ReplyDropped { why: None });
         finish_without_result(draft, &[cap])
-    } else if cuts <= 1 && asking.max_tokens < most {
+    } else if cuts <= 1 && asking.max_tokens < limit {
         draft.record(Record::ReplyDropped { why: None });
-        NextStep::ask_model_as(Transition::RaiseCap, AskKind::WithCap(most))
+        NextStep::ask_model_as(Transition::RaiseCap, AskKind::WithCap(limit))
     } else if cuts <= settings.limits.truncations {
         keep_and_ask(draft, sentence, transition)
     } else if cuts <= settings.limits.truncations.saturating_add(1) {

@@ -37,7 +37,7 @@ fn plan_text(input: &str) -> Arc<str> {
 /// Handles the answer of a human who approved the plan or requested changes.
 pub(super) fn on_plan_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
     let limit = draft.result_char_limit();
-    let (mode, said) = match answer {
+    let (mode, text) = match answer {
         HumanAnswer::Allow { .. } => (PermissionMode::Default, prompt_texts::PLAN_APPROVED),
         HumanAnswer::Continue {} => {
             (PermissionMode::AcceptEdits, prompt_texts::PLAN_APPROVED_WITH_EDITS)
@@ -56,5 +56,5 @@ pub(super) fn on_plan_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer
         }
     };
     draft.record(Record::ModeChanged { mode });
-    draft.finalize_result(call, CallResult::from_human(said, limit));
+    draft.finalize_result(call, CallResult::from_human(text, limit));
 }

@@ -57,7 +57,8 @@ fn ask_about_prompt_change(
     {
         return finish_with_suspect_answer(draft, &kept);
     }
-    if let Some(step) = abandon_review(draft).and_then(|about| finish_during_review(draft, &about))
+    if let Some(step) =
+        abandon_review(draft).and_then(|review| finish_during_review(draft, &review))
     {
         return step;
     }

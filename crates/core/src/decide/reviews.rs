@@ -17,7 +17,7 @@ pub(super) fn on_review_returned(
     id: ReviewId,
     result: &ReviewResult,
 ) -> NextStep {
-    let Some((id, about)) = draft.pending_review().filter(|(sought, _)| *sought == id) else {
+    let Some((id, review)) = draft.pending_review().filter(|(sought, _)| *sought == id) else {
         return NextStep::Wait;
     };
     let charged = match result {
@@ -25,7 +25,7 @@ pub(super) fn on_review_returned(
         ReviewResult::Pass { .. } | ReviewResult::Block { .. } | ReviewResult::Stop { .. } => None,
     };
     draft.record(Record::ReviewCompleted { id, charged });
-    match about {
+    match review {
         Review::Prompt {} => on_prompt_reviewed(draft, result),
         Review::Answer { cause } => completion::on_answer_reviewed(draft, cause, result),
         Review::Judge { cause, .. } => judge::on_judge_answered(draft, cause, result),

@@ -28,7 +28,7 @@ pub(super) fn structured_answer_of(
     let calls = || round.calls.iter().filter(|call| call.tool_use.name == output.tool);
     let fitting =
         calls().rfind(|call| call.has_succeeded()).map(|call| StructuredAnswer::Valid(call.id));
-    let failed = |call: &Call| matches!(&call.state, CallState::Finished(shown) if shown.kind == OutcomeKind::Failed);
+    let failed = |call: &Call| matches!(&call.state, CallState::Finished(result) if result.kind == OutcomeKind::Failed);
     fitting.or_else(|| calls().any(failed).then_some(StructuredAnswer::Invalid))
 }
 

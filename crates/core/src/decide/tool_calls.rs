@@ -51,8 +51,8 @@ pub(super) fn authorize_call(
     preference: HookPreference,
 ) {
     let limits = draft.limits();
-    let Some(place) = draft.calls().iter().position(|call| call.id == id) else { return };
-    if place >= usize::from(limits.calls_per_reply) {
+    let Some(index) = draft.calls().iter().position(|call| call.id == id) else { return };
+    if index >= usize::from(limits.calls_per_reply) {
         let reason = format!("a reply may contain at most {} tool calls", limits.calls_per_reply);
         return draft.finalize_result(id, CallResult::from_skip(&reason));
     }
@@ -149,14 +149,14 @@ fn start_ready_calls(draft: &mut DecisionDraft<'_>) {
     if draft.run().is_some_and(|run| run.human_pause().is_some()) {
         return;
     }
-    let most = usize::from(draft.limits().parallel_calls.max(1));
-    for place in 0..draft.calls().len() {
+    let limit = usize::from(draft.limits().parallel_calls.max(1));
+    for index in 0..draft.calls().len() {
         let running = draft.calls().iter().filter(|call| call.is_running()).count();
-        if running >= most {
+        if running >= limit {
             return;
         }
-        children::start_waiting_children(draft, place);
-        let Some(id) = startable_call(draft.calls(), place, draft.at) else { continue };
+        children::start_waiting_children(draft, index);
+        let Some(id) = startable_call(draft.calls(), index, draft.at) else { continue };
         let answered_by = draft.call(id).map(|call| call.facts.answered_by);
         match answered_by {
             Some(AnsweredBy::Journal) => children::answer_from_journal(draft, id),
@@ -168,8 +168,8 @@ fn start_ready_calls(draft: &mut DecisionDraft<'_>) {
     }
 }
 
-fn startable_call(calls: &[Call], place: usize, at: UnixMillis) -> Option<CallId> {
-    let (call, before) = calls.get(..=place).and_then(<[Call]>::split_last)?;
+fn startable_call(calls: &[Call], index: usize, at: UnixMillis) -> Option<CallId> {
+    let (call, before) = calls.get(..=index).and_then(<[Call]>::split_last)?;
     let due = match call.state {
         CallState::Ready => true,
         CallState::AwaitingRetry { until } => until <= at,

@@ -22,8 +22,8 @@ pub(super) fn finish_idle_calls(draft: &mut DecisionDraft<'_>) {
             true => Some(CallResult::from_lost_call(call.side_effects())),
             false => wind_down_result(draft, call, reason),
         });
-        if let Some(shown) = shown {
-            draft.finalize_result(id, shown);
+        if let Some(result) = shown {
+            draft.finalize_result(id, result);
         }
     }
 }
@@ -37,8 +37,8 @@ fn possibly_started_calls(draft: &DecisionDraft<'_>) -> Vec<CallId> {
         return Vec::new();
     }
     let calls = draft.calls();
-    let may_have_started = |(place, call): &(usize, &Call)| {
-        let mut before = calls.iter().take(*place);
+    let may_have_started = |(index, call): &(usize, &Call)| {
+        let mut before = calls.iter().take(*index);
         call.state == CallState::Ready
             && call.facts.is_repeatable()
             && call.side_effects() == SideEffects::Unknown

@@ -137,11 +137,11 @@ impl LoopGuard {
         detectors: LoopDetectorConfig<'_>,
     ) -> bool {
         let mut has_progress = false;
-        for seen in round {
-            if self.is_progress(seen) {
+        for observation in round {
+            if self.is_progress(observation) {
                 has_progress = true;
             }
-            self.remember_call(seen, detectors.window);
+            self.remember_call(observation, detectors.window);
         }
         has_progress
     }
@@ -164,20 +164,21 @@ impl LoopGuard {
 
     /// Returns whether the call made progress: a result never seen, or a change never made. Empty
     /// and failed results are no progress.
-    fn is_progress(&self, seen: &CallObservation) -> bool {
-        match (seen.effect, &seen.result) {
+    fn is_progress(&self, observation: &CallObservation) -> bool {
+        match (observation.effect, &observation.result) {
             (_, None) => false,
-            (ObservedEffect::Mutating, Some(_)) => !self.known.contains(&seen.input),
+            (ObservedEffect::Mutating, Some(_)) => !self.known.contains(&observation.input),
             (ObservedEffect::ReadOnly, Some(result)) => {
-                !self.known.contains(result) || self.is_after_mutation(seen)
+                !self.known.contains(result) || self.is_after_mutation(observation)
             }
         }
     }
 
     /// Returns whether something changed since the same call was made: reading again after a change
     /// is careful work.
-    fn is_after_mutation(&self, seen: &CallObservation) -> bool {
-        let since = self.recent.iter().rev().take_while(|earlier| earlier.input != seen.input);
+    fn is_after_mutation(&self, observation: &CallObservation) -> bool {
+        let since =
+            self.recent.iter().rev().take_while(|earlier| earlier.input != observation.input);
         since
             .filter(|earlier| {
                 earlier.effect == ObservedEffect::Mutating && earlier.result.is_some()
@@ -187,15 +188,15 @@ impl LoopGuard {
             })
     }
 
-    fn remember_call(&mut self, seen: &CallObservation, window: u32) {
-        for hash in seen.result.into_iter().chain([seen.input]) {
+    fn remember_call(&mut self, observation: &CallObservation, window: u32) {
+        for hash in observation.result.into_iter().chain([observation.input]) {
             if !self.known.contains(&hash) {
                 self.known.push(hash);
             }
         }
         let forget = self.known.len().saturating_sub(REMEMBERED_FINGERPRINTS);
         self.known.drain(..forget);
-        self.recent.push(seen.clone());
+        self.recent.push(observation.clone());
         let forget = self.recent.len().saturating_sub(window as usize);
         self.recent.drain(..forget);
     }
@@ -212,17 +213,21 @@ impl LoopGuard {
             self.recent.iter().filter(|s| same(s)).count()
         };
         let circles = |last: &&CallObservation| {
-            often(&|seen| seen.tool == last.tool && seen.input == last.input) >= identical as usize
+            often(&|observation| observation.tool == last.tool && observation.input == last.input)
+                >= identical as usize
         };
         let repeats = |last: &&CallObservation| {
             !exempt.contains(&last.tool)
-                && often(&|seen| seen.tool == last.tool) >= same_tool as usize
+                && often(&|observation| observation.tool == last.tool) >= same_tool as usize
         };
         let fresh = || self.recent.iter().rev().take(fresh);
-        let found =
-            fresh().find(circles).map(|seen| (LoopDetectorTier::Identical, seen.tool.clone()));
+        let found = fresh()
+            .find(circles)
+            .map(|observation| (LoopDetectorTier::Identical, observation.tool.clone()));
         found.or_else(|| {
-            fresh().find(repeats).map(|seen| (LoopDetectorTier::Pattern, seen.tool.clone()))
+            fresh()
+                .find(repeats)
+                .map(|observation| (LoopDetectorTier::Pattern, observation.tool.clone()))
         })
     }
 }

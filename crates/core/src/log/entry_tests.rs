@@ -50,7 +50,7 @@ fn gaps_and_doubles_are_named() {
         (&[2, 1, 0], Seqs { expected: 1, found: 3 }),
     ];
     for (order, Seqs { expected, found }) in rows {
-        let shuffled: Vec<&Entry> = order.iter().map(|&place| &log[place]).collect();
+        let shuffled: Vec<&Entry> = order.iter().map(|&index| &log[index]).collect();
         let error = Conversation::replay(shuffled).unwrap_err();
         assert_eq!(error, LogError::SequenceGap { expected, found });
         assert!(error.to_string().contains("restore it from a backup"), "{error}");

@@ -22,8 +22,8 @@ fn made(history: &str) -> NormalisedHistory {
 }
 
 /// The messages as lines: role, then the raw blocks.
-fn lines(made: &NormalisedHistory) -> Vec<String> {
-    let messages = join_segments(made.transcript.segments().iter());
+fn lines(history: &NormalisedHistory) -> Vec<String> {
+    let messages = join_segments(history.transcript.segments().iter());
     let line = |message: &crate::message::request::RequestMessage<'_>| {
         let who = if message.role == Role::User { "user" } else { "assistant" };
         let blocks: Vec<&str> = message.blocks.iter().map(|block| block.raw().text()).collect();
@@ -42,10 +42,10 @@ fn a_good_history_stays_as_it_is() {
         format!(r#"{{"role":"user","content":[{RESULT},{{"type":"text","text":"and?"}}]}}"#);
     let future = r#"{ "type" : "hologram", "x":1.50 }"#;
     let last = format!(r#"{{"role":"assistant","content":[{future}]}}"#);
-    let made = made(&format!("[{HI},{CALL},{answer},{last}]"));
-    assert_eq!(made.repairs, []);
-    assert_eq!(lines(&made).len(), 4);
-    assert_eq!(lines(&made)[3], format!("assistant {future}"));
+    let history = made(&format!("[{HI},{CALL},{answer},{last}]"));
+    assert_eq!(history.repairs, []);
+    assert_eq!(lines(&history).len(), 4);
+    assert_eq!(lines(&history)[3], format!("assistant {future}"));
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn each_fault_is_repaired_and_told() {
 
 #[test]
 fn a_missing_result_says_that_nobody_knows() {
-    let made = made(&format!("[{HI},{CALL}]"));
-    assert!(lines(&made)[2].contains("interrupted; effects unknown"), "{:?}", lines(&made));
-    assert!(lines(&made)[2].contains(r#""is_error":true"#));
+    let history = made(&format!("[{HI},{CALL}]"));
+    assert!(lines(&history)[2].contains("interrupted; effects unknown"), "{:?}", lines(&history));
+    assert!(lines(&history)[2].contains(r#""is_error":true"#));
 }
 
 #[test]
@@ -114,15 +114,15 @@ fn calls_and_results_are_brought_into_order() {
     let answers = r#"{"role":"user","content":[
         {"type":"tool_result","tool_use_id":"b","content":"B"},{"type":"tool_result","tool_use_id":"c","content":[1]},
         {"type":"tool_result","tool_use_id":"a","content":"A"}]}"#;
-    let made = made(&format!("[{HI},{two},{answers}]"));
+    let history = made(&format!("[{HI},{two},{answers}]"));
     let expected = [
         HistoryRepair::ThinkingDropped { at: 1 },
         HistoryRepair::CallDropped { at: 1, id: id() },
         HistoryRepair::ResultMadeText { at: 2, id: Arc::from("c") },
         HistoryRepair::ResultsMoved { at: 2 },
     ];
-    assert_eq!(made.repairs, expected);
-    let last = lines(&made).pop().unwrap();
+    assert_eq!(history.repairs, expected);
+    let last = lines(&history).pop().unwrap();
     let places: Vec<usize> = ["\"A\"", "\"B\"", "[result of c: [1]]"]
         .iter()
         .map(|part| last.find(part).unwrap())
@@ -132,14 +132,14 @@ fn calls_and_results_are_brought_into_order() {
 
 #[test]
 fn an_envelope_of_an_sdk_is_opened() {
-    let made = made(r#"[{"type":"user","uuid":"1","message":{"role":"user","content":"hi"}}]"#);
-    assert_eq!(lines(&made), [r#"user {"type":"text","text":"hi"}"#]);
+    let history = made(r#"[{"type":"user","uuid":"1","message":{"role":"user","content":"hi"}}]"#);
+    assert_eq!(lines(&history), [r#"user {"type":"text","text":"hi"}"#]);
 }
 
 #[test]
 fn strings_keep_their_spelling() {
-    let made = made(r#"[{"role":"user","content":"\u05d0\ud800"}]"#);
-    assert_eq!(lines(&made), [r#"user {"type":"text","text":"\u05d0\ud800"}"#]);
+    let history = made(r#"[{"role":"user","content":"\u05d0\ud800"}]"#);
+    assert_eq!(lines(&history), [r#"user {"type":"text","text":"\u05d0\ud800"}"#]);
 }
 
 #[test]

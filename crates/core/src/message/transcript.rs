@@ -277,9 +277,9 @@ impl Transcript {
     pub fn thinking_removals(&self) -> Vec<BlockRewrite> {
         let mut rewrites = Vec::new();
         for (segment, at) in self.segments.iter().zip(0u32..) {
-            for (block, place) in segment.blocks.iter().zip(0u32..) {
+            for (block, index) in segment.blocks.iter().zip(0u32..) {
                 if block.is_thinking() {
-                    rewrites.push(BlockRewrite { segment: at, block: place, replacement: None });
+                    rewrites.push(BlockRewrite { segment: at, block: index, replacement: None });
                 }
             }
         }
@@ -290,9 +290,9 @@ impl Transcript {
     pub fn rewrite(&mut self, rewrites: &[BlockRewrite]) {
         let mut at = rewrites.iter().peekable();
         let mut segments = Vector::new();
-        for (place, segment) in (0u32..).zip(std::mem::take(&mut self.segments)) {
+        for (index, segment) in (0u32..).zip(std::mem::take(&mut self.segments)) {
             let mut mine = Vec::new();
-            while let Some(rewrite) = at.next_if(|rewrite| rewrite.segment == place) {
+            while let Some(rewrite) = at.next_if(|rewrite| rewrite.segment == index) {
                 mine.push(rewrite);
             }
             segments.extend(rewrite_segment(segment, &mine));
@@ -311,8 +311,8 @@ fn rewrite_segment(
     if rewrites.is_empty() {
         return Some(segment);
     }
-    let change = |(place, block): (u32, &ContentBlock)| {
-        let rewrite = rewrites.iter().find(|rewrite| rewrite.block == place);
+    let change = |(index, block): (u32, &ContentBlock)| {
+        let rewrite = rewrites.iter().find(|rewrite| rewrite.block == index);
         rewrite.map_or_else(|| Some(block.clone()), |rewrite| rewrite.replacement.clone())
     };
     let blocks: Vec<ContentBlock> =

@@ -17,7 +17,7 @@ const GIT_REMOTE_COMMANDS: &str = "clone fetch pull push ls-remote remote submod
 
 /// Returns whether the command uses no hazardous option, or the rule names every one it uses.
 pub(super) fn names_every_hazard(rule: &[Arc<str>], command: &SimpleCommand) -> bool {
-    let is_said = |word: &str| rule.iter().any(|said| matches_rule_word(said, word));
+    let is_said = |word: &str| rule.iter().any(|text| matches_rule_word(text, word));
     word_effects(command).all(|(word, effect)| effect == OptionEffect::Harmless || is_said(word))
 }
 
@@ -38,9 +38,9 @@ pub(super) fn is_fully_known(command: &SimpleCommand) -> bool {
 }
 
 /// Returns whether a word of the command matches one of the rule.
-fn matches_rule_word(said: &str, word: &str) -> bool {
-    let is_option_said = is_option(word) && option_name(said) == option_name(word);
-    is_option_said || glob::escape(word) == *said
+fn matches_rule_word(text: &str, word: &str) -> bool {
+    let is_option_said = is_option(word) && option_name(text) == option_name(word);
+    is_option_said || glob::escape(word) == *text
 }
 
 /// Returns what each of the command's words can do.

@@ -94,15 +94,15 @@ impl Permissions {
     /// Returns the permission decision about a call: that of the rules, and where none matches that
     /// of the hook, the classifier, or a human.
     #[must_use]
-    pub fn decide(&self, asked: PermissionQuery<'_>) -> PermissionDecision {
+    pub fn decide(&self, query: PermissionQuery<'_>) -> PermissionDecision {
         let by_default = || Arc::from("default");
-        match (self.evaluate_rules(asked), asked.preference) {
+        match (self.evaluate_rules(query), query.preference) {
             (RuleDecision::Deny(by, reason), _) => PermissionDecision::Deny { by, reason },
             (RuleDecision::Ask(by), _) => {
-                PermissionDecision::ask_or_deny(asked.tool, by, self.human)
+                PermissionDecision::ask_or_deny(query.tool, by, self.human)
             }
             (_, HookPreference::Ask) => {
-                PermissionDecision::ask_or_deny(asked.tool, Arc::from("hook"), self.human)
+                PermissionDecision::ask_or_deny(query.tool, Arc::from("hook"), self.human)
             }
             (RuleDecision::Allow(by), _) => PermissionDecision::Allow { by },
             (RuleDecision::Undecided, HookPreference::Allow) => {
@@ -112,12 +112,12 @@ impl Permissions {
                 match (self.mode, self.default_decision) {
                     (PermissionMode::Auto, _) => PermissionDecision::Classify {},
                     (_, DefaultDecision::Ask) => {
-                        PermissionDecision::ask_or_deny(asked.tool, by_default(), self.human)
+                        PermissionDecision::ask_or_deny(query.tool, by_default(), self.human)
                     }
                     (_, DefaultDecision::Allow) => PermissionDecision::Allow { by: by_default() },
                     (_, DefaultDecision::Deny) => PermissionDecision::Deny {
                         by: DenialSource::NoRule,
-                        reason: Arc::from(format!("no permission rule allows {}", asked.tool)),
+                        reason: Arc::from(format!("no permission rule allows {}", query.tool)),
                     },
                 }
             }
@@ -126,46 +126,46 @@ impl Permissions {
 
     /// Returns the decision of the rules about a call.
     #[must_use]
-    pub fn evaluate_rules(&self, asked: PermissionQuery<'_>) -> RuleDecision {
-        self.check_deny_and_ask(asked)
-            .or_else(|| self.check_mode(asked))
-            .or_else(|| self.require_human(asked))
-            .or_else(|| self.check_allow(asked))
-            .or_else(|| check_read_only(asked))
-            .unwrap_or_else(|| self.undecided_by_mode(asked))
+    pub fn evaluate_rules(&self, query: PermissionQuery<'_>) -> RuleDecision {
+        self.check_deny_and_ask(query)
+            .or_else(|| self.check_mode(query))
+            .or_else(|| self.require_human(query))
+            .or_else(|| self.check_allow(query))
+            .or_else(|| check_read_only(query))
+            .unwrap_or_else(|| self.undecided_by_mode(query))
     }
 
     /// Evaluates deny and ask rules: a match of any part of the call is enough.
-    fn check_deny_and_ask(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+    fn check_deny_and_ask(&self, query: PermissionQuery<'_>) -> Option<RuleDecision> {
         if let Some(rule) = self
-            .find_matching_rule(&self.disallowed, asked)
-            .or_else(|| self.find_matching_rule(&self.deny, asked))
+            .find_matching_rule(&self.disallowed, query)
+            .or_else(|| self.find_matching_rule(&self.deny, query))
         {
             return deny_because(DenialSource::Rule, &format!("the rule {rule} denies it"));
         }
-        if let Some(path) = protected_write_path(asked.subject) {
+        if let Some(path) = protected_write_path(query.subject) {
             return deny_because(
                 DenialSource::Protected,
                 &format!("{path} controls what may run; tools may not change it"),
             );
         }
         // A deny rule may not have seen the part it is about.
-        if is_partly_parsed(asked.subject) {
+        if is_partly_parsed(query.subject) {
             return deny_because(
                 DenialSource::Protected,
                 "the command is too large to check; split it into smaller commands",
             );
         }
-        self.find_matching_rule(&self.ask, asked).map(RuleDecision::Ask)
+        self.find_matching_rule(&self.ask, query).map(RuleDecision::Ask)
     }
 
     /// Requires a human for a call that may concern something restricted: no rule, hook or
     /// classifier can allow it.
-    fn require_human(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
-        let CallSubject::Shell(shell) = asked.subject else { return None };
+    fn require_human(&self, query: PermissionQuery<'_>) -> Option<RuleDecision> {
+        let CallSubject::Shell(shell) = query.subject else { return None };
         let reason = match () {
             () if reads_protected(shell) => "it may change what decides which programs run",
-            () if self.may_be_restricted(shell, asked) => {
+            () if self.may_be_restricted(shell, query) => {
                 "it may use something that a rule restricts"
             }
             () => return None,
@@ -195,15 +195,15 @@ impl Permissions {
             .map(|rule| rule.text().clone())
     }
 
-    fn check_mode(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+    fn check_mode(&self, query: PermissionQuery<'_>) -> Option<RuleDecision> {
         match self.mode {
             PermissionMode::PlanNone => {
                 deny_because(DenialSource::Mode, "permission mode plan:none: no tool may run")
             }
-            PermissionMode::Plan if !is_read_only_call(asked) => {
+            PermissionMode::Plan if !is_read_only_call(query) => {
                 deny_because(DenialSource::Mode, "permission mode plan: nothing may be changed")
             }
-            PermissionMode::AcceptEdits if is_workspace_edit(asked.subject) => {
+            PermissionMode::AcceptEdits if is_workspace_edit(query.subject) => {
                 allow_because("acceptEdits")
             }
             PermissionMode::BypassPermissions => allow_because("bypassPermissions"),
@@ -216,22 +216,22 @@ impl Permissions {
     }
 
     /// Evaluates allow rules: every part of the call must be covered.
-    fn check_allow(&self, asked: PermissionQuery<'_>) -> Option<RuleDecision> {
-        let mut rules = self.allow_rules(asked).filter(|rule| rule.covers_tool(asked.tool));
+    fn check_allow(&self, query: PermissionQuery<'_>) -> Option<RuleDecision> {
+        let mut rules = self.allow_rules(query).filter(|rule| rule.covers_tool(query.tool));
         let by = |rule: &PermissionRule| RuleDecision::Allow(rule.text().clone());
-        match asked.subject {
-            CallSubject::Shell(shell) => self.allow_shell(shell, asked),
+        match query.subject {
+            CallSubject::Shell(shell) => self.allow_shell(shell, query),
             CallSubject::Nothing => rules.find(|rule| rule.is_unscoped()).map(by),
             CallSubject::Domain(host) => rules.find(|rule| rule.covers_domain(host)).map(by),
-            CallSubject::Paths(paths) => self.allow_paths(paths, asked),
+            CallSubject::Paths(paths) => self.allow_paths(paths, query),
         }
     }
 
-    fn allow_paths(&self, paths: &[PathUse], asked: PermissionQuery<'_>) -> Option<RuleDecision> {
+    fn allow_paths(&self, paths: &[PathUse], query: PermissionQuery<'_>) -> Option<RuleDecision> {
         let covers = |rule: &PermissionRule, used: &PathUse| {
-            rule.covers_tool(asked.tool) && rule.covers_path(used, self.rule_folders())
+            rule.covers_tool(query.tool) && rule.covers_path(used, self.rule_folders())
         };
-        let covered = |used: &PathUse| self.allow_rules(asked).any(|rule| covers(rule, used));
+        let covered = |used: &PathUse| self.allow_rules(query).any(|rule| covers(rule, used));
         let all = !paths.is_empty() && paths.iter().all(covered);
         all.then(|| RuleDecision::Allow(Arc::from("every path is covered by an allow rule")))
     }
@@ -239,20 +239,20 @@ impl Permissions {
     fn allow_shell(
         &self,
         shell: &ShellCommand,
-        asked: PermissionQuery<'_>,
+        query: PermissionQuery<'_>,
     ) -> Option<RuleDecision> {
-        if let Some(rule) = self.unscoped_allow_rule(asked) {
+        if let Some(rule) = self.unscoped_allow_rule(query) {
             return Some(RuleDecision::Allow(rule));
         }
         let is_clear = shell.unsupported.is_empty()
             && !shell.commands.is_empty()
             && all_in_workspace(&shell.writes)
-            && shell.redirects.iter().all(|used| self.is_edit_allowed(used, asked));
+            && shell.redirects.iter().all(|used| self.is_edit_allowed(used, query));
         if !is_clear {
             return None;
         }
         let covered = |command: &SimpleCommand| {
-            self.is_command_allowed(command, asked)
+            self.is_command_allowed(command, query)
                 || is_bare_wrapper(command)
                 || self.is_harmless_command(command, shell)
         };
@@ -263,36 +263,36 @@ impl Permissions {
     }
 
     /// Returns an allow rule without a specifier: it allows every command.
-    fn unscoped_allow_rule(&self, asked: PermissionQuery<'_>) -> Option<Arc<str>> {
-        let is_whole = |rule: &&PermissionRule| rule.is_unscoped() && rule.covers_tool(asked.tool);
-        self.allow_rules(asked).find(is_whole).map(|rule| rule.text().clone())
+    fn unscoped_allow_rule(&self, query: PermissionQuery<'_>) -> Option<Arc<str>> {
+        let is_whole = |rule: &&PermissionRule| rule.is_unscoped() && rule.covers_tool(query.tool);
+        self.allow_rules(query).find(is_whole).map(|rule| rule.text().clone())
     }
 
     /// Returns whether a deny or ask rule may concern something that the command does not show.
     /// Where there is such a rule, a command must be fully understood first.
-    fn may_be_restricted(&self, shell: &ShellCommand, asked: PermissionQuery<'_>) -> bool {
+    fn may_be_restricted(&self, shell: &ShellCommand, query: PermissionQuery<'_>) -> bool {
         let shows_all = shows_everything_it_runs(shell);
         let may_touch = |rule: &PermissionRule| {
-            (!shows_all && rule.can_concern_commands(asked.tool))
-                || rule.may_concern_hidden_part(asked.tool, shell, self.rule_folders())
+            (!shows_all && rule.can_concern_commands(query.tool))
+                || rule.may_concern_hidden_part(query.tool, shell, self.rule_folders())
         };
         let mut rules = self.disallowed.iter().chain(&self.deny).chain(&self.ask);
         rules.any(|rule| !rule.is_unscoped() && may_touch(rule))
     }
 
     /// Returns whether the file that a redirection writes to could be edited without approval.
-    fn is_edit_allowed(&self, used: &PathUse, asked: PermissionQuery<'_>) -> bool {
+    fn is_edit_allowed(&self, used: &PathUse, query: PermissionQuery<'_>) -> bool {
         let is_accepted =
             self.mode == PermissionMode::AcceptEdits && used.zone == PathZone::Workspace;
         let covers = |rule: &PermissionRule| {
             rule.is_about_edits() && rule.covers_path(used, self.rule_folders())
         };
-        is_accepted || self.allow_rules(asked).any(covers)
+        is_accepted || self.allow_rules(query).any(covers)
     }
 
-    fn is_command_allowed(&self, command: &SimpleCommand, asked: PermissionQuery<'_>) -> bool {
-        self.allow_rules(asked)
-            .any(|rule| rule.covers_tool(asked.tool) && rule.covers_command(command))
+    fn is_command_allowed(&self, command: &SimpleCommand, query: PermissionQuery<'_>) -> bool {
+        self.allow_rules(query)
+            .any(|rule| rule.covers_tool(query.tool) && rule.covers_command(command))
     }
 
     /// Returns the allow rules: those of the settings and those granted in the conversation.
@@ -312,12 +312,12 @@ impl Permissions {
             && ((accepts && arranges_files(command)) || is_read_only(command))
     }
 
-    fn undecided_by_mode(&self, asked: PermissionQuery<'_>) -> RuleDecision {
+    fn undecided_by_mode(&self, query: PermissionQuery<'_>) -> RuleDecision {
         match self.mode {
             PermissionMode::DontAsk => {
                 let reason = format!(
                     "no permission rule allows this call of {}, and the mode dontAsk asks no one",
-                    asked.tool
+                    query.tool
                 );
                 RuleDecision::Deny(DenialSource::NoRule, Arc::from(reason))
             }
@@ -335,31 +335,31 @@ impl Permissions {
     }
 }
 
-fn allow_because(why: &str) -> Option<RuleDecision> {
-    Some(RuleDecision::Allow(Arc::from(why)))
+fn allow_because(reason: &str) -> Option<RuleDecision> {
+    Some(RuleDecision::Allow(Arc::from(reason)))
 }
 
-fn deny_because(by: DenialSource, why: &str) -> Option<RuleDecision> {
-    Some(RuleDecision::Deny(by, Arc::from(why)))
+fn deny_because(by: DenialSource, reason: &str) -> Option<RuleDecision> {
+    Some(RuleDecision::Deny(by, Arc::from(reason)))
 }
 
 /// The read-only check: a read-only call that reads nothing outside the workspace needs no rule.
-fn check_read_only(asked: PermissionQuery<'_>) -> Option<RuleDecision> {
-    let is_inside = match asked.subject {
+fn check_read_only(query: PermissionQuery<'_>) -> Option<RuleDecision> {
+    let is_inside = match query.subject {
         CallSubject::Nothing => true,
         CallSubject::Paths(paths) => !paths.is_empty() && all_in_workspace(paths),
         // A request to a host sends it information, and commands have been decided by now.
         CallSubject::Domain(_) | CallSubject::Shell(_) => false,
     };
-    (is_inside && is_read_only_call(asked))
+    (is_inside && is_read_only_call(query))
         .then(|| RuleDecision::Allow(Arc::from("read-only call")))
 }
 
 /// Returns whether the call is read-only. A command is decided by its parts, whatever the tool
 /// states.
-fn is_read_only_call(asked: PermissionQuery<'_>) -> bool {
+fn is_read_only_call(query: PermissionQuery<'_>) -> bool {
     let is_read = |used: &PathUse| used.access == PathAccess::Read;
-    match asked.subject {
+    match query.subject {
         CallSubject::Shell(shell) => {
             shell.unsupported.is_empty()
                 && shell.writes.is_empty()
@@ -371,9 +371,9 @@ fn is_read_only_call(asked: PermissionQuery<'_>) -> bool {
                     .all(|command| is_read_only(command) || is_bare_wrapper(command))
         }
         CallSubject::Paths(paths) => {
-            asked.effect == CallEffect::ReadOnly && paths.iter().all(is_read)
+            query.effect == CallEffect::ReadOnly && paths.iter().all(is_read)
         }
-        CallSubject::Nothing | CallSubject::Domain(_) => asked.effect == CallEffect::ReadOnly,
+        CallSubject::Nothing | CallSubject::Domain(_) => query.effect == CallEffect::ReadOnly,
     }
 }
 

@@ -47,9 +47,9 @@ fn a_rule_that_cannot_be_read_says_why_in_one_sentence() {
         (long.as_str(), "it is too long"),
     ];
     for (text, problem) in rows {
-        let said = PermissionRule::parse(text).unwrap_err().to_string();
-        assert!(said.contains(problem), "{text}: {said}");
-        assert!(said.len() < 400 && said.contains("write for example"), "{said}");
+        let output = PermissionRule::parse(text).unwrap_err().to_string();
+        assert!(output.contains(problem), "{text}: {output}");
+        assert!(output.len() < 400 && output.contains("write for example"), "{output}");
     }
 }
 

@@ -252,8 +252,8 @@ fn model_event(now: &Conversation, record: &Record) -> Option<NamedEvent> {
             Some((name, RawJson::encode(&ModelRetryFields { failures: *failures, until: until.0 })))
         }
         Record::ModelCallAbandoned { cause, .. } => {
-            let why = cause.as_str();
-            Some(("agent.model.abandoned", RawJson::encode(&ReasonFields { why })))
+            let reason = cause.as_str();
+            Some(("agent.model.abandoned", RawJson::encode(&ReasonFields { why: reason })))
         }
         Record::FallbackModelSelected { why } => {
             let model = now.active_model().map_or("", |model| &*model.name);
@@ -322,13 +322,13 @@ fn tool_failure_event(now: &Conversation, input: &Input, record: &Record) -> Opt
 /// Returns the event of a compaction review that failed or blocked the compaction.
 fn review_event(before: &Conversation, input: &Input, record: &Record) -> Option<NamedEvent> {
     let Record::ReviewCompleted { .. } = record else { return None };
-    let about = &before.run.as_ref().and_then(Run::pending_review)?.review;
+    let review = &before.run.as_ref().and_then(Run::pending_review)?.review;
     let why = match input {
         Input::ReviewReturned { result: ReviewResult::Failed { why, .. }, .. } => why,
         Input::ReviewReturned { result: ReviewResult::Block { reason }, .. } => reason,
         _ => return None,
     };
-    let (name, stage) = match about {
+    let (name, stage) = match review {
         Review::Summary { .. } => ("agent.compaction.failed", "auto"),
         Review::Compaction { .. } | Review::Pruning { .. } => ("agent.compaction.failed", "hook"),
         Review::Judge { .. } => ("agent.hook.failed", "judge"),
@@ -446,32 +446,32 @@ fn error_text(
         return None;
     }
     let last = before.and_then(|before| before.run.as_ref()?.last_error.clone());
-    let said =
-        text_override.as_deref().filter(|said| !said.trim().is_empty()).map(ToOwned::to_owned);
+    let text =
+        text_override.as_deref().filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned);
     let told = match cause {
         StopCause::ProviderFailed
         | StopCause::ToolFatal
         | StopCause::TruncationExhausted
         | StopCause::StructuredOutputRetries
         | StopCause::Unexpected
-        | StopCause::HookStopped => last.map(|last| last.to_string()).or(said),
-        _ => said,
+        | StopCause::HookStopped => last.map(|last| last.to_string()).or(text),
+        _ => text,
     };
     told.or_else(|| {
         Some(limit_reached(before?, *cause).unwrap_or_else(|| cause.as_str().to_owned()))
     })
 }
 
-fn question_event(about: &QuestionKind) -> NamedEvent {
-    match about {
+fn question_event(kind: &QuestionKind) -> NamedEvent {
+    match kind {
         QuestionKind::Uncertain { .. } | QuestionKind::PromptChanged { .. } => {
-            ("agent_run.resume_unsafe", RawJson::encode(about))
+            ("agent_run.resume_unsafe", RawJson::encode(kind))
         }
         QuestionKind::Approval { .. }
         | QuestionKind::ModelQuestion { .. }
         | QuestionKind::Plan { .. }
         | QuestionKind::Guidance { .. }
-        | QuestionKind::Budget { .. } => ("agent_run.asked_human", RawJson::encode(about)),
+        | QuestionKind::Budget { .. } => ("agent_run.asked_human", RawJson::encode(kind)),
     }
 }
 

@@ -58,8 +58,8 @@ impl TraceBuilder {
 /// Returns the last row of a run with the reason why the run ended. The stop reason of the model is
 /// kept beside it: for an unknown one, that is all there is to analyse.
 fn with_run_end_reason(row: TraceRow, reason: &str) -> TraceRow {
-    let said = Some(row.stop_reason).filter(|said| !said.is_empty() && &**said != reason);
-    TraceRow { stop_reason: Arc::from(reason), reply_stop_reason: said, ..row }
+    let text = Some(row.stop_reason).filter(|text| !text.is_empty() && &**text != reason);
+    TraceRow { stop_reason: Arc::from(reason), reply_stop_reason: text, ..row }
 }
 
 fn iteration_row(now: &Conversation, entry: &Entry, round: Option<&Round>) -> Option<TraceRow> {
@@ -105,7 +105,7 @@ fn trace_call(call: &Call) -> TraceCall {
         ms: call.run_span.map_or(0, |span| span.duration_ms()),
         ok: fine,
         outcome: match &call.state {
-            CallState::Finished(shown) => shown.kind.as_str(),
+            CallState::Finished(result) => result.kind.as_str(),
             CallState::AwaitingPreHook
             | CallState::AwaitingPermission
             | CallState::AwaitingClassifier

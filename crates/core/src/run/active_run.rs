@@ -429,9 +429,9 @@ impl Round {
     /// Returns whether any call is being run. The start of a call is not always stored, so a ready
     /// call that is not blocked counts.
     fn has_active_call(&self) -> bool {
-        let free = |(place, call): (usize, &Call)| {
+        let free = |(index, call): (usize, &Call)| {
             let waits = |earlier: &Call| earlier.is_awaiting_others() && earlier.must_precede(call);
-            let blocked = self.calls.iter().take(place).any(waits);
+            let blocked = self.calls.iter().take(index).any(waits);
             !call.is_finished()
                 && !call.is_awaiting_others()
                 && !call.is_awaiting_child_slot()

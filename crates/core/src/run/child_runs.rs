@@ -210,8 +210,9 @@ pub fn root_lane(child: &LaneId) -> LaneId {
 /// Returns whether the text is a child suffix: `MODEL_CALL.INDEX-PART`, three numbers.
 fn is_child_suffix(text: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let parts = text.split_once('.').and_then(|(ask, rest)| Some((ask, rest.split_once('-')?)));
-    parts.is_some_and(|(ask, (call, part))| [ask, call, part].into_iter().all(is_number))
+    let parts =
+        text.split_once('.').and_then(|(prompt, rest)| Some((prompt, rest.split_once('-')?)));
+    parts.is_some_and(|(prompt, (call, part))| [prompt, call, part].into_iter().all(is_number))
 }
 
 /// Returns the lane of a child, given its parent's.

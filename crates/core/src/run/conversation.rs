@@ -347,8 +347,8 @@ impl Conversation {
     pub fn has_overslept(&self, at: UnixMillis) -> bool {
         let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else { return false };
         let Some(limit) = self.next_time_limit_ms() else { return false };
-        let left = limit.saturating_sub(run.active_ms);
-        at.ms_since(self.active_time_counted_to) > left.saturating_add(SLEEP_TOLERANCE_MS)
+        let remaining = limit.saturating_sub(run.active_ms);
+        at.ms_since(self.active_time_counted_to) > remaining.saturating_add(SLEEP_TOLERANCE_MS)
     }
 
     /// Returns the next limit on the active time of the run.

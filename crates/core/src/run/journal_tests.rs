@@ -59,7 +59,7 @@ fn sections_have_the_names_they_are_known_by() {
         JournalList::OpenQuestions,
         JournalList::Blockers,
     ];
-    let said =
+    let output =
         names(&fields.map(|field| set(field, ""))) + &names(&lists.map(|list| append(list, "")));
     for name in [
         "objective",
@@ -71,7 +71,7 @@ fn sections_have_the_names_they_are_known_by() {
         "open_questions",
         "blockers",
     ] {
-        assert!(said.contains(&format!("\"{name}\"")), "{name}");
+        assert!(output.contains(&format!("\"{name}\"")), "{name}");
     }
 }
 

@@ -64,34 +64,34 @@ pub(crate) fn describe_changes(old: &PromptFingerprint, new: &PromptFingerprint)
     let added = of(&new.tools, &|tool| hash_in(old, &tool.name).is_none());
     let changed =
         of(&new.tools, &|tool| hash_in(old, &tool.name).is_some_and(|hash| hash != tool.hash));
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     if old.folder != new.folder && !old.folder.is_empty() && !new.folder.is_empty() {
-        said.push(format!("folder changed from {} to {}", old.folder, new.folder));
+        lines.push(format!("folder changed from {} to {}", old.folder, new.folder));
     }
     if old.system != new.system {
-        said.push(format!(
+        lines.push(format!(
             "system prompt changed ({} to {})",
             short_hash(&old.system),
             short_hash(&new.system)
         ));
     }
     for (names, how) in [(changed, "changed"), (gone, "missing"), (added, "new")] {
-        said.extend(list_tools(&names, how));
+        lines.extend(list_tools(&names, how));
     }
-    if said.is_empty() {
-        said.push("order of the tools changed".to_owned());
+    if lines.is_empty() {
+        lines.push("order of the tools changed".to_owned());
     }
-    Arc::from(format!("changed since the run started: {}", said.join("; ")))
+    Arc::from(format!("changed since the run started: {}", lines.join("; ")))
 }
 
 /// Names the first of several tools, and counts the others.
 fn list_tools(names: &[Arc<str>], how: &str) -> Option<String> {
     let (first, rest) = names.split_at(names.len().min(MAX_NAMED_TOOLS));
-    let mut said = format!("{how} tools: {}", first.join(", "));
+    let mut text = format!("{how} tools: {}", first.join(", "));
     if !rest.is_empty() {
-        let _ = write!(said, " and {} more", rest.len());
+        let _ = write!(text, " and {} more", rest.len());
     }
-    (!names.is_empty()).then_some(said)
+    (!names.is_empty()).then_some(text)
 }
 
 fn short_hash(hash: &str) -> &str {

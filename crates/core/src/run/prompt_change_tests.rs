@@ -22,11 +22,11 @@ fn settings(system: &str, tools: &[(&str, &str)]) -> Settings {
 fn every_kind_of_change_is_named() {
     let old = settings("be kind", &[("read", "r"), ("write", "w"), ("bash", "b")]);
     let new = settings("be curt", &[("read", "r"), ("write", "writes"), ("fetch", "f")]);
-    let said = describe_changes(&old.prompt_fingerprint(), &new.prompt_fingerprint());
+    let output = describe_changes(&old.prompt_fingerprint(), &new.prompt_fingerprint());
     let [before, after] =
         [&old, &new].map(|settings| settings.prompt_fingerprint().system[..8].to_owned());
     assert_eq!(
-        &*said,
+        &*output,
         format!(
             "changed since the run started: system prompt changed ({before} to {after}); changed tools: write; missing tools: bash; new tools: fetch"
         )
@@ -50,9 +50,9 @@ fn one_change_alone_is_all_that_is_said() {
 fn many_changes_are_a_sentence_still() {
     let names: Vec<String> = (0..500).map(|n| format!("tool{n}")).collect();
     let tools: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
-    let said = describe_changes(
+    let output = describe_changes(
         &settings("s", &tools).prompt_fingerprint(),
         &settings("s", &[]).prompt_fingerprint(),
     );
-    assert!(said.ends_with("tool7 and 492 more"), "{said}");
+    assert!(output.ends_with("tool7 and 492 more"), "{output}");
 }

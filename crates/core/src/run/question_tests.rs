@@ -27,12 +27,12 @@ fn each_question_takes_its_answers_and_no_other() {
         ("continue", HumanAnswer::Continue {}),
         ("text", HumanAnswer::Text { text }),
     ];
-    for (about, takes) in questions() {
+    for (kind, takes) in questions() {
         for (name, answer) in &answers {
             assert_eq!(
-                about.accepts(answer),
+                kind.accepts(answer),
                 takes.split(' ').any(|word| word == *name),
-                "{about:?} {name}"
+                "{kind:?} {name}"
             );
         }
     }
@@ -40,8 +40,8 @@ fn each_question_takes_its_answers_and_no_other() {
 
 #[test]
 fn a_question_knows_its_call() {
-    for (about, _) in questions() {
-        let expected = (!matches!(about, QuestionKind::PromptChanged { .. })).then_some(CALL);
-        assert_eq!(about.call(), expected);
+    for (kind, _) in questions() {
+        let expected = (!matches!(kind, QuestionKind::PromptChanged { .. })).then_some(CALL);
+        assert_eq!(kind.call(), expected);
     }
 }

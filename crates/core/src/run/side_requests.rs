@@ -107,13 +107,13 @@ impl Conversation {
         };
         let model = side_model(settings);
         let left_out = usize::try_from(compaction.keep_from).unwrap_or(usize::MAX);
-        let room = model.window_tokens.saturating_sub(*max_tokens) / 2;
+        let remaining = model.window_tokens.saturating_sub(*max_tokens) / 2;
         let old = self.transcript.segments().iter().take(left_out);
         let mut text =
-            render::render_history(old, room.saturating_mul(SIDE_REQUEST_CHARS_PER_TOKEN));
+            render::render_history(old, remaining.saturating_mul(SIDE_REQUEST_CHARS_PER_TOKEN));
         if !settings.user_context.is_empty() {
-            let most = room.saturating_mul(SIDE_REQUEST_CHARS_PER_TOKEN) / 4;
-            let context = crate::message::truncate::truncate_text(&settings.user_context, most);
+            let limit = remaining.saturating_mul(SIDE_REQUEST_CHARS_PER_TOKEN) / 4;
+            let context = crate::message::truncate::truncate_text(&settings.user_context, limit);
             text = format!("{text}\n\n{}\n{context}", prompt_texts::STANDING_INSTRUCTIONS);
         }
         for wish in settings.window.preserve.iter().chain(instructions) {
@@ -147,8 +147,8 @@ impl Conversation {
 
     fn user_messages_text(&self) -> String {
         let said = self.transcript.segments().iter().filter(|s| s.kind == SegmentKind::Prompt);
-        let said = render::render_history(said, CLASSIFIER_CONTEXT_CHARS);
-        format!("User messages:\n{said}")
+        let text = render::render_history(said, CLASSIFIER_CONTEXT_CHARS);
+        format!("User messages:\n{text}")
     }
 }
 

@@ -165,10 +165,10 @@ fn grace_deadline(conversation: &Conversation, run: &Run) -> Option<UnixMillis> 
 /// for another call is started when that one is done; a paused run starts nothing.
 fn earliest_retry(conversation: &Conversation, run: &Run) -> Option<UnixMillis> {
     let RunPhase::RunningTools(round) = &run.phase else { return None };
-    let most = conversation.settings.as_ref()?.limits.parallel_calls.max(1);
+    let limit = conversation.settings.as_ref()?.limits.parallel_calls.max(1);
     let running = round.calls.iter().filter(|call| call.is_running()).count();
-    let pauses = (0..).zip(&round.calls).filter_map(|(place, call)| match call.state {
-        CallState::AwaitingRetry { until } => Some((round.calls.get(..place)?, call, until)),
+    let pauses = (0..).zip(&round.calls).filter_map(|(index, call)| match call.state {
+        CallState::AwaitingRetry { until } => Some((round.calls.get(..index)?, call, until)),
         CallState::AwaitingPreHook
         | CallState::AwaitingPermission
         | CallState::AwaitingClassifier
@@ -181,7 +181,7 @@ fn earliest_retry(conversation: &Conversation, run: &Run) -> Option<UnixMillis> 
         | CallState::Finished(_) => None,
     });
     let free = pauses.filter(|(before, call, _)| !before.iter().any(|b| b.must_precede(call)));
-    free.map(|(_, _, until)| until).min().filter(|_| running < usize::from(most))
+    free.map(|(_, _, until)| until).min().filter(|_| running < usize::from(limit))
 }
 
 /// Returns when the first question expires.

@@ -66,14 +66,15 @@ fn settings_are_read_as_they_were_written() {
 #[test]
 fn a_setting_nobody_knows_is_named() {
     let json = serde_json::to_string(&settings()).unwrap();
-    for place in ["{\"agent\"", "\"model\":{", "\"limits\":{", "\"hooks\":{"] {
-        let end = place.trim_start_matches("{\"agent\"");
+    for location in ["{\"agent\"", "\"model\":{", "\"limits\":{", "\"hooks\":{"] {
+        let end = location.trim_start_matches("{\"agent\"");
         let odd = if end.is_empty() {
             "{\"warp\":9,\"agent\"".to_owned()
         } else {
-            format!("{place}\"warp\":9,")
+            format!("{location}\"warp\":9,")
         };
-        let error = serde_json::from_str::<Settings>(&json.replacen(place, &odd, 1)).unwrap_err();
-        assert!(error.to_string().contains("unknown field `warp`"), "{place}: {error}");
+        let error =
+            serde_json::from_str::<Settings>(&json.replacen(location, &odd, 1)).unwrap_err();
+        assert!(error.to_string().contains("unknown field `warp`"), "{location}: {error}");
     }
 }

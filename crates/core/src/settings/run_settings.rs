@@ -106,8 +106,8 @@ impl RunControls {
         settings.model.window_tokens = window_tokens.unwrap_or(settings.model.window_tokens);
         for model in std::iter::once(&mut settings.model).chain(&mut settings.fallback) {
             // The number may have been chosen without knowing the model.
-            let most = model.max_output_tokens;
-            model.max_tokens = max_tokens.map_or(model.max_tokens, |tokens| tokens.min(most));
+            let limit = model.max_output_tokens;
+            model.max_tokens = max_tokens.map_or(model.max_tokens, |tokens| tokens.min(limit));
         }
     }
 }

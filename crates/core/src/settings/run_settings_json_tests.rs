@@ -17,7 +17,9 @@ fn full_settings(system: &str) -> RunSettings {
 }
 
 fn settings_of(command: &InboxCommand) -> &Arc<RunSettings> {
-    let InboxCommand::Prompt { settings: Some(settings), .. } = command else { unreachable!() };
+    let InboxCommand::Prompt { settings: Some(settings), .. } = command else {
+        panic!("a prompt with settings")
+    };
     settings
 }
 

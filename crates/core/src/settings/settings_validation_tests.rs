@@ -65,10 +65,10 @@ fn no_mechanism_is_switched_off_or_put_out_of_reach() {
         ("soft_ms (5) must be smaller than hard_ms (5)", |s| times(s, 5, 5)),
     ];
     for (expected, change) in off {
-        let said = said(change);
-        assert!(said.contains(expected), "{said:?} should say {expected:?}");
+        let output = said(change);
+        assert!(output.contains(expected), "{output:?} should say {expected:?}");
         let advice = ["give", "must", "need", "set"];
-        assert!(advice.iter().any(|word| said.contains(word)), "{said:?} says what to do");
+        assert!(advice.iter().any(|word| output.contains(word)), "{output:?} says what to do");
     }
 }
 

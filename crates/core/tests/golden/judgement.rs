@@ -58,9 +58,9 @@ fn block(reason: &str) -> ReviewResult {
     ReviewResult::Block { reason: Arc::from(reason) }
 }
 
-fn failed(why: &str) -> ReviewResult {
+fn failed(reason: &str) -> ReviewResult {
     let usage = TokenUsage { input_tokens: 7, output_tokens: 1, ..TokenUsage::default() };
-    ReviewResult::Failed { why: Arc::from(why), usage }
+    ReviewResult::Failed { why: Arc::from(reason), usage }
 }
 
 /// A small window, so that the logs are short too.
@@ -72,13 +72,13 @@ fn tiny(settings: &mut windlass_core::settings::conversation_settings::Settings)
 }
 
 fn pruned() -> Lane {
-    let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
+    let thinking = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
     let lane = Lane::with(|settings| {
         tiny(settings);
         settings.limits.kept_messages = 4;
     });
     let lane = lane.remember("Never push to main.").prompt("go");
-    let lane = lane.says(calls([]).json(thought).block(call("t", "read", "/f")));
+    let lane = lane.says(calls([]).json(thinking).block(call("t", "read", "/f")));
     lane.returns(0, &page(9, 4_000)).fills(0..4, 400).says(text("done"))
 }
 
@@ -246,9 +246,9 @@ fn grants() -> Lane {
 fn leave() -> Lane {
     let lane = Lane::with(|settings| settings.limits.approval_ms = Some(60_000));
     let lane = lane.prompt("go").reply(calls([call("t1", "deploy", "a")]));
-    let seen = lane.live.input_hash(lane.call(0)).unwrap();
+    let output = lane.live.input_hash(lane.call(0)).unwrap();
     let lane = lane.answer(HumanAnswer::allow().for_input_hash("another"));
-    let lane = lane.answer(HumanAnswer::allow().for_input_hash(&seen)).returns(0, "A");
+    let lane = lane.answer(HumanAnswer::allow().for_input_hash(&output)).returns(0, "A");
     let lane = lane.reply(calls([call("t2", "deploy", "b")])).later(60_000).allow().wake();
     lane.reply(calls([call("t3", "deploy", "c")])).wake().reply(text("done"))
 }
@@ -385,13 +385,13 @@ fn child() -> Lane {
 }
 
 fn fallback() -> Lane {
-    let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
+    let thinking = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
     let lane = Lane::with(|settings| {
         settings.fallback = Some(ModelSpec::with_defaults("other"));
         settings.limits.model_retries = 1;
         settings.limits.provider_wait_ms = 600_000;
     });
-    let lane = lane.prompt("go").reply(calls([]).json(thought).block(call("t1", "read", "/a")));
+    let lane = lane.prompt("go").reply(calls([]).json(thinking).block(call("t1", "read", "/a")));
     let lane = lane.returns(0, "A").fails(passing(FailureClass::Transient)).wake();
     let lane =
         lane.fails(passing(FailureClass::StreamCut)).fails(passing(FailureClass::Transient)).wake();

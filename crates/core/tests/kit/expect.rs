@@ -32,8 +32,8 @@ impl Lane {
             Record::CommandRejected { reason, .. } => Some(reason.as_str()),
             _ => None,
         });
-        let said = said.unwrap_or_else(|| panic!("not refused: {}", tags(&self.last)));
-        assert_eq!(said, code);
+        let output = said.unwrap_or_else(|| panic!("not refused: {}", tags(&self.last)));
+        assert_eq!(output, code);
         self
     }
 
@@ -151,8 +151,8 @@ impl Lane {
     #[track_caller]
     pub(crate) fn asks(self, words: &str) -> Self {
         let question = self.run().open_questions().next().expect("nobody is asked");
-        let said = serde_json::to_string(&question.kind).unwrap();
-        assert!(said.contains(words), "{said}");
+        let output = serde_json::to_string(&question.kind).unwrap();
+        assert!(output.contains(words), "{output}");
         self
     }
 

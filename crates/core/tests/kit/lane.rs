@@ -174,8 +174,8 @@ impl Lane {
 
     /// The model replies to its last call.
     pub(crate) fn reply(self, answer: ReplyBuilder) -> Self {
-        let ask = self.live.model_call_count;
-        self.reply_to(ask, answer)
+        let model_call = self.live.model_call_count;
+        self.reply_to(model_call, answer)
     }
 
     pub(crate) fn reply_to(self, model_call: u32, answer: ReplyBuilder) -> Self {
@@ -197,23 +197,23 @@ impl Lane {
     }
 
     /// Returns the id of the call at this index of the open round.
-    pub(crate) fn call(&self, place: usize) -> CallId {
-        self.live.run.as_ref().and_then(Run::round).unwrap().calls[place].id
+    pub(crate) fn call(&self, index: usize) -> CallId {
+        self.live.run.as_ref().and_then(Run::round).unwrap().calls[index].id
     }
 
-    fn attempt(&self, place: usize) -> u32 {
-        self.live.run.as_ref().and_then(Run::round).unwrap().calls[place].attempts
+    fn attempt(&self, index: usize) -> u32 {
+        self.live.run.as_ref().and_then(Run::round).unwrap().calls[index].attempts
     }
 
     /// The call at this index of the round returns.
-    pub(crate) fn comes_back(self, place: usize, outcome: ToolOutcome) -> Self {
-        let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
+    pub(crate) fn comes_back(self, index: usize, outcome: ToolOutcome) -> Self {
+        let (call, attempt, started_at) = (self.call(index), self.attempt(index), self.now);
         self.input(Input::ToolReturned { call, attempt, started_at, outcome, context: Vec::new() })
     }
 
     /// The call at this index of the round returns, with context from these sources.
-    pub(crate) fn returns_with_context(self, place: usize, notes: &[(&str, &str)]) -> Self {
-        let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
+    pub(crate) fn returns_with_context(self, index: usize, notes: &[(&str, &str)]) -> Self {
+        let (call, attempt, started_at) = (self.call(index), self.attempt(index), self.now);
         let outcome = ToolOutcome::Done(RawJson::string("done"));
         let note = |(source, text): &(&str, &str)| ContextNote {
             source: Arc::from(*source),
@@ -223,34 +223,34 @@ impl Lane {
         self.input(Input::ToolReturned { call, attempt, started_at, outcome, context })
     }
 
-    pub(crate) fn returns(self, place: usize, text: &str) -> Self {
-        self.comes_back(place, ToolOutcome::Done(RawJson::string(text)))
+    pub(crate) fn returns(self, index: usize, text: &str) -> Self {
+        self.comes_back(index, ToolOutcome::Done(RawJson::string(text)))
     }
 
-    pub(crate) fn errs(self, place: usize, error: ToolError) -> Self {
-        self.comes_back(place, ToolOutcome::Failed(error))
+    pub(crate) fn errs(self, index: usize, error: ToolError) -> Self {
+        self.comes_back(index, ToolOutcome::Failed(error))
     }
 
     /// The call at this index of the round runs for so long and fails.
-    pub(crate) fn errs_after(self, ms: u64, place: usize, error: ToolError) -> Self {
-        self.comes_back_after(ms, place, ToolOutcome::Failed(error))
+    pub(crate) fn errs_after(self, ms: u64, index: usize, error: ToolError) -> Self {
+        self.comes_back_after(ms, index, ToolOutcome::Failed(error))
     }
 
     /// The call returns after some time.
-    pub(crate) fn comes_back_after(mut self, ms: u64, place: usize, outcome: ToolOutcome) -> Self {
-        let (call, attempt, started_at) = (self.call(place), self.attempt(place), self.now);
+    pub(crate) fn comes_back_after(mut self, ms: u64, index: usize, outcome: ToolOutcome) -> Self {
+        let (call, attempt, started_at) = (self.call(index), self.attempt(index), self.now);
         self.now = self.now.plus_ms(ms);
         self.input(Input::ToolReturned { call, attempt, started_at, outcome, context: Vec::new() })
     }
 
-    pub(crate) fn hook(self, place: usize, decision: HookDecision) -> Self {
-        let call = self.call(place);
+    pub(crate) fn hook(self, index: usize, decision: HookDecision) -> Self {
+        let call = self.call(index);
         self.input(Input::HookResponded { call, decision, context: None })
     }
 
     /// A hook responds with context for the model.
-    pub(crate) fn hook_saying(self, place: usize, decision: HookDecision, context: &str) -> Self {
-        let call = self.call(place);
+    pub(crate) fn hook_saying(self, index: usize, decision: HookDecision, context: &str) -> Self {
+        let call = self.call(index);
         self.input(Input::HookResponded { call, decision, context: Some(Arc::from(context)) })
     }
 
@@ -267,25 +267,25 @@ impl Lane {
     }
 
     /// A classifier returns its result for a call.
-    pub(crate) fn classify(self, place: usize, classification: Classification) -> Self {
-        let call = self.call(place);
+    pub(crate) fn classify(self, index: usize, classification: Classification) -> Self {
+        let call = self.call(index);
         let usage = TokenUsage { input_tokens: 50, output_tokens: 1, ..TokenUsage::default() };
         self.input(Input::CallClassified { call, classification, usage })
     }
 
     /// A child of the call at this index returns.
-    pub(crate) fn child_returns(self, place: usize, part: u16, text: &str) -> Self {
-        let home = child_result(self.call(place), part, ChildOutcome::Answered);
-        self.deliver_child_result(home, text)
+    pub(crate) fn child_returns(self, index: usize, part: u16, text: &str) -> Self {
+        let result = child_result(self.call(index), part, ChildOutcome::Answered);
+        self.deliver_child_result(result, text)
     }
 
     /// A sub-agent result arrives, whether a call waits for it or not.
-    pub(crate) fn deliver_child_result(self, home: ChildResult, text: &str) -> Self {
-        let child = child_lane(&LaneId::from("conversation:1"), home.call, home.part);
+    pub(crate) fn deliver_child_result(self, result: ChildResult, text: &str) -> Self {
+        let child = child_lane(&LaneId::from("conversation:1"), result.call, result.part);
         self.send_command(InboxCommand::ChildFinished {
             child,
             text: Arc::from(text),
-            result: Some(home),
+            result: Some(result),
         })
     }
 
@@ -301,8 +301,8 @@ impl Lane {
         self.send_command(InboxCommand::Memory { text: Arc::from(text) })
     }
 
-    pub(crate) fn probe(self, place: usize, result: ProbeResult) -> Self {
-        let call = self.call(place);
+    pub(crate) fn probe(self, index: usize, result: ProbeResult) -> Self {
+        let call = self.call(index);
         self.input(Input::CallProbed { call, result })
     }
 

@@ -95,8 +95,8 @@ pub(crate) fn facts_for(call: &ToolUse) -> CallFacts {
 /// `edit`, `resolve` or `remove`, an entry, the version that was read, and perhaps a text.
 fn edited(text: &str) -> Option<JournalRequest> {
     let (verb, rest) = text.split_once(' ')?;
-    let (place, text) = rest.split_once(' ').unwrap_or((rest, ""));
-    let (entry, version) = place.split_once('@')?;
+    let (location, text) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (entry, version) = location.split_once('@')?;
     let (entry, version) = (entry.parse().ok()?, version.parse().ok()?);
     let change = match verb {
         "edit" => JournalChange::Edit { entry, text: Arc::from(text) },

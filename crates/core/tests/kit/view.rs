@@ -165,7 +165,7 @@ fn call_state(state: &CallState) -> String {
         CallState::AwaitingRetry { until } => format!("awaiting retry until {}", until.0),
         CallState::Lost => "lost".to_owned(),
         CallState::AwaitingPostHook(outcome) => format!("awaiting post-hook {}", json(outcome)),
-        CallState::Finished(shown) => format!("finished {}", json(shown)),
+        CallState::Finished(result) => format!("finished {}", json(result)),
     }
 }
 
@@ -173,7 +173,7 @@ fn call_state(state: &CallState) -> String {
 /// `probe 1.0`, `record settings`.
 pub(crate) fn effect(effect: &Effect) -> String {
     match effect {
-        Effect::CallModel(ask) => format!("model {ask}"),
+        Effect::CallModel(model_call) => format!("model {model_call}"),
         Effect::RunTool { call, attempt } => format!("run {call}#{attempt}"),
         Effect::RunPreHook(call) => format!("pre-hook {call}"),
         Effect::RunPostHook(call) => format!("post-hook {call}"),

@@ -18,9 +18,9 @@ fn spoiled() -> impl Strategy<Value = Vec<u8>> {
     let changes = prop::collection::vec((any::<usize>(), any::<u8>()), 0..4);
     (prop::sample::select(lines), changes).prop_map(|(line, changes)| {
         let mut bytes = line.into_bytes();
-        for (place, byte) in changes {
-            let place = place % bytes.len();
-            bytes[place] = byte;
+        for (index, byte) in changes {
+            let index = index % bytes.len();
+            bytes[index] = byte;
         }
         bytes
     })

@@ -131,8 +131,8 @@ pub(crate) fn decent() -> BoxedStrategy<ModelReply> {
     let on = prop::sample::select(vec!["/a", "/b", "objective: x", "decisions+ y", "a b c", ""]);
     let call = (id(), prop::sample::select(tools), on)
         .prop_map(|(id, tool, on)| crate::kit::call(&id, tool, on));
-    let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
-    let thought = ContentBlock::new(RawJson::parse(thought).expect("it is JSON"));
+    let thinking = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
+    let thought = ContentBlock::new(RawJson::parse(thinking).expect("it is JSON"));
     (prop::collection::vec(call, 1..4), any::<bool>(), 0..3_000_u64)
         .prop_map(move |(mut blocks, thinks, input_tokens)| {
             if thinks {

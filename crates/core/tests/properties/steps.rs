@@ -122,10 +122,10 @@ fn usage() -> BoxedStrategy<TokenUsage> {
 
 fn advice() -> BoxedStrategy<ReviewResult> {
     prop_oneof![
-        3 => prop::option::of(text()).prop_map(|said| ReviewResult::Pass { context: said.map(arc) }),
+        3 => prop::option::of(text()).prop_map(|output| ReviewResult::Pass { context: output.map(arc) }),
         2 => text().prop_map(|reason| ReviewResult::Block { reason: arc(reason) }),
         1 => text().prop_map(|reason| ReviewResult::Stop { reason: arc(reason) }),
-        3 => (text(), usage()).prop_map(|(said, usage)| ReviewResult::ModelText { text: arc(said), usage }),
+        3 => (text(), usage()).prop_map(|(output, usage)| ReviewResult::ModelText { text: arc(output), usage }),
         2 => (text(), usage()).prop_map(|(why, usage)| ReviewResult::Failed { why: arc(why), usage }),
     ]
     .boxed()
@@ -223,13 +223,13 @@ fn finding() -> BoxedStrategy<ProbeResult> {
 
 fn world() -> BoxedStrategy<World> {
     (reply(), outcome(), hook(), finding(), (advice(), opinion()), text())
-        .prop_map(|(reply, outcome, hook, finding, (advice, opinion), text)| World {
+        .prop_map(|(reply, outcome, hook, result, (advice, classification), text)| World {
             reply,
             outcome,
             hook,
-            finding,
+            finding: result,
             advice,
-            opinion,
+            opinion: classification,
             text,
         })
         .boxed()
@@ -264,9 +264,9 @@ fn astray() -> BoxedStrategy<Step> {
         2 => (aim(), outcome()).prop_map(|(aim, outcome)| Step::Returns(aim, outcome)),
         1 => (aim(), hook()).prop_map(|(aim, answer)| Step::Hook(aim, answer)),
         1 => advice().prop_map(Step::Advice),
-        1 => (aim(), opinion()).prop_map(|(aim, opinion)| Step::Opinion(aim, opinion)),
+        1 => (aim(), opinion()).prop_map(|(aim, classification)| Step::Opinion(aim, classification)),
         2 => (aim(), 0..5_u16).prop_map(|(aim, part)| Step::Home(aim, part, ChildOutcome::Answered)),
-        1 => (aim(), finding()).prop_map(|(aim, finding)| Step::Probe(aim, finding)),
+        1 => (aim(), finding()).prop_map(|(aim, result)| Step::Probe(aim, result)),
         1 => narrow().prop_map(|settings| Step::Configure(Box::new(settings))),
         1 => Just(Step::Fork),
     ]
@@ -289,7 +289,7 @@ fn target(lane: &Lane, aim: Aim) -> (CallId, u32) {
 fn ask(lane: &Lane, aim: Aim) -> u32 {
     match aim {
         Aim::At(_) => lane.live.model_call_count,
-        Aim::Past(ask, _) => ask,
+        Aim::Past(model_call, _) => model_call,
     }
 }
 
@@ -321,8 +321,8 @@ fn nexts(lane: &Lane) -> Vec<Next> {
 
 fn go(mut lane: Lane, pick: usize, world: World) -> Lane {
     let mut nexts = nexts(&lane);
-    let place = pick % nexts.len();
-    match nexts.swap_remove(place) {
+    let index = pick % nexts.len();
+    match nexts.swap_remove(index) {
         Next::Effect(effect) => perform(lane, effect, world),
         Next::Child(call, part) => {
             let ending =
@@ -382,9 +382,9 @@ fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
     lane.input(input)
 }
 
-fn fitting(about: &QuestionKind, pick: usize, text: &str) -> HumanAnswer {
+fn fitting(kind: &QuestionKind, pick: usize, text: &str) -> HumanAnswer {
     let text: Arc<str> = Arc::from(text);
-    let (a, b, c) = match about {
+    let (a, b, c) = match kind {
         QuestionKind::Approval { .. } => {
             (HumanAnswer::allow(), HumanAnswer::allow(), HumanAnswer::Deny { reason: text })
         }

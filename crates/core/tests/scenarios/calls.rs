@@ -158,9 +158,9 @@ fn a_large_result_is_cut_and_kept_in_the_log() {
     let large = "\u{5e9}\u{5b8}".repeat(40_000);
     Lane::new().prompt("hi").reply(calls([call("t1", "read", "/a")])).returns(0, &large).so(
         |lane| {
-            let shown = crate::kit::messages(&lane.live).pop().unwrap();
-            assert!(shown.chars().count() < 32_100, "{}", shown.chars().count());
-            assert!(shown.contains("characters omitted"));
+            let output = crate::kit::messages(&lane.live).pop().unwrap();
+            assert!(output.chars().count() < 32_100, "{}", output.chars().count());
+            assert!(output.contains("characters omitted"));
             assert!(lane.log.last().unwrap().encode().contains(&large));
         },
     );
@@ -187,12 +187,12 @@ fn what_a_tool_brings_is_always_content_the_api_takes() {
         ("[1,2]", "[1,2]"),
         (r#"[{"a":1}]"#, r#"[{"a":1}]"#),
     ];
-    for (content, shown) in rows {
+    for (content, output) in rows {
         Lane::new()
             .prompt("hi")
             .reply(calls([call("t1", "read", "/a")]))
             .comes_back(0, ToolOutcome::Done(RawJson::parse(content).unwrap()))
-            .shows_last(&format!("user: <t1 ok: {shown}>"))
+            .shows_last(&format!("user: <t1 ok: {output}>"))
             .so(|lane| {
                 let segment = lane.live.transcript.segments().back().unwrap();
                 let block: serde_json::Value = segment.blocks[0].raw().read().unwrap();

@@ -92,8 +92,8 @@ fn a_second_letter_of_the_same_child_is_refused() {
 #[test]
 fn children_that_failed_say_so() {
     let failed = |lane: Lane, part| {
-        let home = child_result(lane.call(0), part, ChildOutcome::Failed);
-        lane.deliver_child_result(home, "it was too dark")
+        let result = child_result(lane.call(0), part, ChildOutcome::Failed);
+        lane.deliver_child_result(result, "it was too dark")
     };
     failed(spawned("a"), 0).tells("child_failed: failed: it was too dark");
     failed(spawned("a b").child_returns(0, 0, "A"), 1)
@@ -177,9 +177,9 @@ fn children_draw_equal_shares_and_what_is_lent_is_spent_until_they_are_back() {
     let granted = lane.run().round().unwrap().calls[0].pending_children().unwrap().granted;
     assert_eq!(granted, SpendingCaps { tokens: Some(10_000), usd_micros: Some(1_000_000) });
     let back = |lane: Lane, part, tokens| {
-        let mut home = child_result(lane.call(0), part, ChildOutcome::Answered);
-        home.spent = Spending { tokens, usd_micros: 0 };
-        lane.deliver_child_result(home, "ok")
+        let mut result = child_result(lane.call(0), part, ChildOutcome::Answered);
+        result.spent = Spending { tokens, usd_micros: 0 };
+        lane.deliver_child_result(result, "ok")
     };
     let lane = back(back(lane, 0, 9_000), 1, 1_000);
     lane.so(|lane| {

@@ -26,8 +26,8 @@ fn what_rules_leave_open_is_put_to_a_classifier() {
         .calls_are("awaiting-classifier");
     let lane = lane.wants("classify 1.0").not_parked();
     let request = lane.live.classify_request(lane.call(0)).unwrap();
-    let said = format!("{:?}", request.transcript);
-    assert!(said.contains("ship it") && said.contains("deploy with"), "{said}");
+    let output = format!("{:?}", request.transcript);
+    assert!(output.contains("ship it") && output.contains("deploy with"), "{output}");
     assert!(request.settings.tools.is_empty() && request.settings.stop_map.is_empty());
     lane.classify(0, Classification::Allow {})
         .records("call_classified permission_decided call_started")

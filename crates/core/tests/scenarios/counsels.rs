@@ -32,11 +32,11 @@ fn hooks_see_a_prompt_before_the_model_does() {
 
 #[test]
 fn a_prompt_that_is_blocked_is_taken_back() {
-    for advice in [
+    for result in [
         ReviewResult::Block { reason: Arc::from("holds a secret") },
         ReviewResult::Stop { reason: Arc::from("holds a secret") },
     ] {
-        let lane = prompted().review_returned(advice);
+        let lane = prompted().review_returned(result);
         let lane = lane.records("review_completed prompt_withdrawn run_finished").shows([]);
         lane.ends(StopCause::HookStopped)
             .saying("holds a secret")

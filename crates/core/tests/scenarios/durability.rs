@@ -75,8 +75,8 @@ fn each_kind_of_record_survives_what_it_must() {
 #[test]
 fn a_settlement_has_its_outcome_as_name() {
     assert_eq!(RecordedResult::Unchanged {}.outcome_name(), "done");
-    let shown = windlass_core::call::outcome::CallResult::from_denial("no");
-    assert_eq!(RecordedResult::Replaced(shown).outcome_name(), "denied");
+    let result = windlass_core::call::outcome::CallResult::from_denial("no");
+    assert_eq!(RecordedResult::Replaced(result).outcome_name(), "denied");
 }
 
 // spec: LOG-08

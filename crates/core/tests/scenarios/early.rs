@@ -23,8 +23,8 @@ fn goes_ahead(lane: Lane, tool: &str) -> bool {
 #[test]
 fn early_calls_can_be_switched_off_and_bounded() {
     let block = |nth: u16| call(&format!("t{nth}"), "read", &format!("/{nth}"));
-    let streamed = |most: u16| {
-        let lane = Lane::with(|settings| settings.limits.early_calls = most).prompt("hi");
+    let streamed = |limit: u16| {
+        let lane = Lane::with(|settings| settings.limits.early_calls = limit).prompt("hi");
         (0..3).fold(lane, |lane, nth| lane.streams(nth, &block(nth)))
     };
     streamed(0).wants("model 1");

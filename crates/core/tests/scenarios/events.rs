@@ -33,8 +33,8 @@ fn count(lane: &Lane, name: &str) -> usize {
     events(lane).iter().filter(|row| row.name == name).count()
 }
 
-fn failed(why: &str) -> ReviewResult {
-    ReviewResult::Failed { why: Arc::from(why), usage: TokenUsage::default() }
+fn failed(reason: &str) -> ReviewResult {
+    ReviewResult::Failed { why: Arc::from(reason), usage: TokenUsage::default() }
 }
 
 fn block(reason: &str) -> ReviewResult {
@@ -181,8 +181,8 @@ fn the_life_of_a_run_is_told() {
     let lane = Lane::with(|settings| settings.limits.tool_rounds = 0).prompt("hi");
     let lane = lane.reply(calls([call("t1", "read", "/a")]));
     let error = "0 of 0 rounds with tool calls used";
-    let told = json!({"cause": "max_iters", "resumable": true, "also": [], "error": error});
-    assert_eq!(last(&lane, "agent_run.failed"), told);
+    let message = json!({"cause": "max_iters", "resumable": true, "also": [], "error": error});
+    assert_eq!(last(&lane, "agent_run.failed"), message);
     let lane = Lane::new().prompt("hi").owner_changes();
     last(&lane, "agent_run.resumed");
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "write", "/a")])).owner_changes();
@@ -384,8 +384,8 @@ fn a_waiting_prompt_that_cannot_begin_is_told_and_the_next_one_begins() {
     let lane = lane.prompt("one").prompt(&"long ".repeat(10_000)).prompt("three");
     // The second is too long, and blocks the third.
     let lane = lane.says(text("done"));
-    let told = last(&lane, "agent_run.dispatch_next_failed");
-    assert_eq!(told, json!({"cause": "blocking_limit", "waiting": 0}));
+    let message = last(&lane, "agent_run.dispatch_next_failed");
+    assert_eq!(message, json!({"cause": "blocking_limit", "waiting": 0}));
     assert_eq!(count(&lane, "agent_run.dispatch_next_failed"), 2);
     // The lane is free: the next prompt starts.
     lane.configure(settings()).prompt("four").wants("model 2");

@@ -212,11 +212,11 @@ fn a_hook_and_the_checklist_share_the_limit() {
 
 #[test]
 fn a_hook_that_has_nothing_against_it_or_fails_lets_the_answer_count() {
-    for advice in
+    for result in
         [ReviewResult::Pass { context: None }, failed(), ReviewResult::Stop { reason: "x".into() }]
     {
         let lane = hooked().prompt("go").reply(text("done")).wants("review 1");
-        lane.review_returned(advice).ends(StopCause::EndTurn).saying("done").so(|lane| {
+        lane.review_returned(result).ends(StopCause::EndTurn).saying("done").so(|lane| {
             assert_eq!(lane.ended().suspect_reason, None);
         });
     }

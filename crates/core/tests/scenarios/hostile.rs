@@ -57,8 +57,8 @@ fn more_calls_than_may_be_are_answered_all_the_same() {
     reply.0.blocks = (0..500).map(|n| call(&format!("t{n}"), "read", "/a")).collect();
     let lane = Lane::with(|settings| settings.limits.calls_per_reply = 8);
     let mut lane = lane.prompt("hi").reply(reply);
-    for place in 0..8 {
-        lane = lane.returns(place, "A");
+    for index in 0..8 {
+        lane = lane.returns(index, "A");
     }
     lane.wants("model 2");
 }

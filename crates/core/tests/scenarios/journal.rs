@@ -93,8 +93,8 @@ fn the_whole_journal_is_shown_as_a_pair_when_a_run_starts_and_it_changed() {
     let lane =
         lane.prompt("more").records("prompt_queued journal_shown run_started model_call_started");
     let lane = lane.so(|lane| {
-        let shown = messages(&lane.live);
-        let [.., journal, read, prompt] = shown.as_slice() else { panic!("{shown:?}") };
+        let lines = messages(&lane.live);
+        let [.., journal, read, prompt] = lines.as_slice() else { panic!("{lines:?}") };
         assert!(journal.starts_with("user: # Run journal"), "{journal}");
         assert_eq!(read, "assistant: I have read the run journal and continue from it.");
         assert_eq!(prompt, "user: more");

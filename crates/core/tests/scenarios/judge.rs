@@ -24,8 +24,8 @@ fn judged() -> Lane {
     judged_with(|_| {})
 }
 
-fn failed(why: &str) -> ReviewResult {
-    ReviewResult::Failed { why: Arc::from(why), usage: TokenUsage::default() }
+fn failed(reason: &str) -> ReviewResult {
+    ReviewResult::Failed { why: Arc::from(reason), usage: TokenUsage::default() }
 }
 
 fn suspect(lane: &Lane) -> Option<&str> {
@@ -73,8 +73,8 @@ fn what_is_neither_leaves_a_doubt_and_no_loop() {
     }
     let lane = judged().reply(text("done")).review_returned(failed("no answer within 120000 ms"));
     let lane = lane.records("review_completed answer_marked_suspect run_finished");
-    let why = "the judge model failed: no answer within 120000 ms";
-    assert_eq!(suspect(&lane), Some(why));
+    let reason = "the judge model failed: no answer within 120000 ms";
+    assert_eq!(suspect(&lane), Some(reason));
     // Nothing else can accept the answer in its place.
     let lane = judged().reply(text("done")).review_returned(ReviewResult::Pass { context: None });
     assert_eq!(suspect(&lane), Some("the judge answered neither yes nor no"));
@@ -110,9 +110,9 @@ fn the_judge_is_the_cheap_model_and_sees_work_and_answer() {
     let request = lane.reply(text("all done")).live.review_request().unwrap();
     assert_eq!(&*request.settings.model.name, "cheap");
     assert_eq!((request.choice, request.settings.tools.len()), (ToolChoice::NoTools, 0));
-    let told = request.transcript.segments()[0].blocks[0].as_text().unwrap().to_owned();
+    let output = request.transcript.segments()[0].blocks[0].as_text().unwrap().to_owned();
     for part in ["every file has a test", "build it", "fn a() {}", "all done"] {
-        assert!(told.contains(part), "{part:?} is not in {told}");
+        assert!(output.contains(part), "{part:?} is not in {output}");
     }
 }
 

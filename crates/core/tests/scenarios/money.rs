@@ -46,12 +46,12 @@ fn a_cap_at_any_scope_lowers_the_call_before_it_is_made() {
     ];
     for scope in scopes {
         let lane = priced(|settings| scope(settings, tokens(2_000))).prompt("hi");
-        let (most, by) = bound(&lane);
-        assert!((1_024..2_000).contains(&most) && by == OutputBound::Budget, "{most} {by:?}");
+        let (limit, by) = bound(&lane);
+        assert!((1_024..2_000).contains(&limit) && by == OutputBound::Budget, "{limit} {by:?}");
         // 10,000 micro-dollars pay for 2,000 tokens of output and no input.
         let lane = priced(|settings| scope(settings, dollars(10_000))).prompt("hi");
-        let (most, by) = bound(&lane);
-        assert!((1_024..2_000).contains(&most) && by == OutputBound::Money, "{most} {by:?}");
+        let (limit, by) = bound(&lane);
+        assert!((1_024..2_000).contains(&limit) && by == OutputBound::Money, "{limit} {by:?}");
         priced(|settings| scope(settings, tokens(500))).prompt("hi").ends(StopCause::BudgetTokens);
         priced(|settings| scope(settings, dollars(500))).prompt("hi").ends(StopCause::BudgetUsd);
     }
@@ -78,14 +78,14 @@ fn what_others_spend_of_the_profile_counts_once_it_is_seen() {
     let lane = || priced(|settings| settings.budget.profile.caps = tokens(10_000));
     let one = || lane().prompt("one").reply(text("1").usage(100, 10));
     // The total includes our own spending: it is not counted twice.
-    let (most, _) = bound(&seen(one(), 110).prompt("two"));
-    assert!(most > 4_000, "{most}");
-    let (most, by) = bound(&seen(one(), 8_000).prompt("two"));
-    assert!((1_024..2_000).contains(&most) && by == OutputBound::Budget, "{most} {by:?}");
+    let (limit, _) = bound(&seen(one(), 110).prompt("two"));
+    assert!(limit > 4_000, "{limit}");
+    let (limit, by) = bound(&seen(one(), 8_000).prompt("two"));
+    assert!((1_024..2_000).contains(&limit) && by == OutputBound::Budget, "{limit} {by:?}");
     seen(one(), 9_900).prompt("two").ends(StopCause::BudgetTokens);
     // A new period starts at zero, whatever this conversation spent before.
-    let (most, by) = bound(&seen(one(), 0).prompt("two"));
-    assert!(most > 4_000 && by != OutputBound::Budget, "{most} {by:?}");
+    let (limit, by) = bound(&seen(one(), 0).prompt("two"));
+    assert!(limit > 4_000 && by != OutputBound::Budget, "{limit} {by:?}");
     // The same number again is not recorded, and neither is any for a run without a cap.
     seen(seen(one(), 8_000), 8_000).records_nothing();
     seen(priced(|_| {}).prompt("one"), 8_000).records_nothing();
@@ -107,10 +107,10 @@ fn what_others_spend_counts_for_the_profile_that_a_prompt_brings() {
 fn what_a_call_may_cost_is_set_aside_before_it_is_made() {
     let lane = priced(|_| {}).prompt("hi");
     let asking = lane.run().pending_model_call().unwrap();
-    let (reserved, most) = (asking.reserved_tokens, asking.max_tokens);
+    let (reserved, limit) = (asking.reserved_tokens, asking.max_tokens);
     let committed = lane.live.committed_spending();
     assert_eq!(committed.tokens, reserved);
-    assert!(committed.usd_micros > 0 && reserved > most, "{committed:?} {reserved} {most}");
+    assert!(committed.usd_micros > 0 && reserved > limit, "{committed:?} {reserved} {limit}");
     let lane = lane.reply(text("hello").usage(100, 10));
     assert_eq!(
         (lane.live.committed_spending(), lane.live.committed_spending().tokens),
@@ -254,8 +254,8 @@ fn without_a_price_a_cap_in_dollars_is_refused_with_a_sentence() {
     let lane = Lane::with(|settings| settings.budget.run = dollars(1_000_000)).prompt("hi");
     let lane = lane.records("prompt_queued run_started run_finished").ends(StopCause::PriceUnknown);
     lane.so(|lane| {
-        let said = &lane.ended().text;
-        assert!(said.contains("price unknown for scripted"), "{said}");
+        let output = &lane.ended().text;
+        assert!(output.contains("price unknown for scripted"), "{output}");
         assert_eq!(lane.ended().counters.model_calls, 0);
     });
     Lane::with(|settings| {

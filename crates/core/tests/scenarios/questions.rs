@@ -99,7 +99,7 @@ fn long_words_of_a_human_are_cut() {
         .reply(calls([call("t1", "ask_human", "colour?")]))
         .answer(words(&"blue ".repeat(20_000)))
         .so(|lane| {
-            let shown = crate::kit::messages(&lane.live).pop().unwrap();
-            assert!(shown.chars().count() < 32_100);
+            let output = crate::kit::messages(&lane.live).pop().unwrap();
+            assert!(output.chars().count() < 32_100);
         });
 }

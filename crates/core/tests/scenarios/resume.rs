@@ -98,8 +98,8 @@ fn a_tool_that_can_tell_is_asked_first() {
 fn what_a_probe_found_is_cut_like_any_result() {
     let lost = Lane::new().prompt("hi").reply(calls([call("t1", "send", "x")])).owner_changes();
     lost.probe(0, ProbeResult::Happened { text: Arc::from("long ".repeat(20_000)) }).so(|lane| {
-        let shown = crate::kit::messages(&lane.live).pop().unwrap();
-        assert!(shown.chars().count() < 32_100);
+        let output = crate::kit::messages(&lane.live).pop().unwrap();
+        assert!(output.chars().count() < 32_100);
     });
 }
 

@@ -164,13 +164,15 @@ fn a_crash_does_not_begin_the_count_anew() {
         .errs_after(1_000, 0, down())
         .wake()
         .wants("run 1.0#3");
-    let left = time_left(&tried_twice);
+    let remaining = time_left(&tried_twice);
     // The process dies in the middle of the third attempt, and no owner exists for an hour.
     tried_twice
         .later(3_600_000)
         .owner_changes()
         .wants("run 1.0#3")
-        .so(|lane| assert_eq!(time_left(lane), left, "what nobody was there for is not counted"))
+        .so(|lane| {
+            assert_eq!(time_left(lane), remaining, "what nobody was there for is not counted");
+        })
         .errs(0, down())
         .records("call_retry_scheduled")
         .wakes_in(8_000)

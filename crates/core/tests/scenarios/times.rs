@@ -217,8 +217,8 @@ fn the_last_turn_is_said_once_however_often_it_is_begun() {
         .owner_changes()
         .owner_changes();
     lane.so(|lane| {
-        let said = crate::kit::messages(&lane.live).join("\n");
-        assert_eq!(said.matches("the time limit of this task is reached").count(), 1);
+        let output = crate::kit::messages(&lane.live).join("\n");
+        assert_eq!(output.matches("the time limit of this task is reached").count(), 1);
     });
 }
 

@@ -6,8 +6,8 @@ use windlass_core::stop::StopCause;
 
 use crate::kit::{Lane, ReplyBuilder, call, calls, nothing, text};
 
-fn cut_text(piece: &str) -> ReplyBuilder {
-    text(piece).stop("max_tokens")
+fn cut_text(chunk: &str) -> ReplyBuilder {
+    text(chunk).stop("max_tokens")
 }
 
 fn transitions(lane: &Lane) -> Vec<Transition> {

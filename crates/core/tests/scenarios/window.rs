@@ -123,17 +123,17 @@ fn thoughts_and_notes_go_first_and_only_the_old_ones() {
 
 #[test]
 fn the_latest_turn_is_never_pruned_however_few_messages_are_kept() {
-    let thought = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
+    let thinking = r#"{"type":"thinking","thinking":"hm","signature":"s"}"#;
     let lane = Lane::with(|settings| {
         small(settings);
         settings.limits.kept_messages = 0;
     });
     let lane = lane.prompt("go").fills(0..2, 20_000);
-    let reply = calls([]).json(thought).block(call("t9", "read", "/9"));
+    let reply = calls([]).json(thinking).block(call("t9", "read", "/9"));
     lane.says(reply).returns(0, &page(9, 15_000)).so(|lane| {
         assert!(lane.count("pruned") > 0);
         let all = format!("{:?}", lane.live.transcript);
-        assert!(all.contains(thought) && all.contains(&page(9, 15_000)));
+        assert!(all.contains(thinking) && all.contains(&page(9, 15_000)));
     });
 }
 
@@ -241,14 +241,14 @@ fn results_of_one_message_share_its_budget() {
 fn something_for_all(
     change: impl FnOnce(&mut windlass_core::settings::conversation_settings::Settings),
 ) -> Lane {
-    let thought =
+    let thinking =
         format!(r#"{{"type":"thinking","thinking":"{}","signature":"s"}}"#, page(0, 4_000));
     let lane = Lane::with(|settings| {
         small(settings);
         settings.window.thresholds.gain = 50;
         change(settings);
     });
-    let lane = lane.prompt("go").says(calls([]).json(&thought).block(call("a", "fetch", "/x")));
+    let lane = lane.prompt("go").says(calls([]).json(&thinking).block(call("a", "fetch", "/x")));
     let lane = lane.returns(0, &page(1, 10_000));
     let again = |lane: Lane, nth: usize| {
         lane.says(calls([call(&format!("b{nth}"), "bash", "make")])).returns(0, &page(nth, 1_900))

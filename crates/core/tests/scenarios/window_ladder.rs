@@ -80,7 +80,7 @@ fn what_the_summary_costs_counts() {
 // spec: WINDOW-14
 #[test]
 fn a_summary_that_fails_is_done_without() {
-    for advice in [
+    for result in [
         failed(),
         ReviewResult::Pass { context: None },
         ReviewResult::Block { reason: Arc::from("no") },
@@ -88,7 +88,7 @@ fn a_summary_that_fails_is_done_without() {
     ] {
         nearly(|_| {})
             .reads(8, 6_000)
-            .review_returned(advice)
+            .review_returned(result)
             .records("review_completed compacted model_call_started")
             .tells("earlier parts of this conversation were removed by compaction")
             .tells("go");
@@ -138,13 +138,13 @@ fn the_summary_is_asked_of_the_cheap_model_with_what_must_be_kept() {
     let request = lane.live.summary_request().unwrap();
     assert_eq!(&*request.settings.model.name, "haiku");
     assert!(request.settings.tools.is_empty());
-    let said = format!("{:?}", request.transcript);
-    assert!(said.contains("always keep the port number") && said.contains("page 0"));
+    let output = format!("{:?}", request.transcript);
+    assert!(output.contains("always keep the port number") && output.contains("page 0"));
     assert!(
-        said.contains("should keep or omit:") && said.contains("Never lose the rhyme."),
-        "{said}"
+        output.contains("should keep or omit:") && output.contains("Never lose the rhyme."),
+        "{output}"
     );
-    assert!(!said.contains("page 8 page 8"), "what stays is not summed up");
+    assert!(!output.contains("page 8 page 8"), "what stays is not summed up");
     assert!(
         lane.live.model_request().is_none() && lane.live.classify_request(lane_call()).is_none()
     );
@@ -249,8 +249,8 @@ fn hooks_hear_of_a_compaction_and_may_put_it_off() {
         .review_returned(ReviewResult::Pass { context: Some(Arc::from("keep the names")) })
         .records("review_completed review_requested")
         .so(|lane| {
-            let said = format!("{:?}", lane.live.summary_request().unwrap().transcript);
-            assert!(said.contains("keep the names"));
+            let output = format!("{:?}", lane.live.summary_request().unwrap().transcript);
+            assert!(output.contains("keep the names"));
         });
     lane.clone().review_returned(failed()).consults("summary");
     // Postponed: the model is called with the history as it is, and the next step is considered
@@ -261,8 +261,8 @@ fn hooks_hear_of_a_compaction_and_may_put_it_off() {
         .reads(9, 3_000)
         .consults("compaction")
         .so(|lane| {
-            let about = &lane.run().pending_review().unwrap().review;
-            assert!(matches!(about, Review::Compaction { compaction } if compaction.step == RecoveryStep::DeepPrune));
+            let review = &lane.run().pending_review().unwrap().review;
+            assert!(matches!(review, Review::Compaction { compaction } if compaction.step == RecoveryStep::DeepPrune));
         });
     lane.review_returned(ReviewResult::Stop { reason: Arc::from("enough") })
         .ends(StopCause::HookStopped);
@@ -367,8 +367,8 @@ fn whoever_asks_for_room_may_say_what_the_summary_keeps() {
     };
     let lane =
         Lane::with(hooked).prompt("go").fills(0..7, 500).compact_with_instructions("the names");
-    let advice = ReviewResult::Pass { context: Some(Arc::from("the dates")) };
-    lane.reads(7, 500).review_returned(advice).so(|lane| {
+    let result = ReviewResult::Pass { context: Some(Arc::from("the dates")) };
+    lane.reads(7, 500).review_returned(result).so(|lane| {
         let asked = asked(lane);
         assert!(asked.contains("the names") && asked.contains("the dates"), "{asked}");
     });

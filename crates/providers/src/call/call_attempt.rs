@@ -57,15 +57,15 @@ impl CallAttempt<'_> {
     pub(crate) async fn run(
         &self,
         body: Vec<Bytes>,
-        asked: DecodeContext,
+        context: DecodeContext,
         delivery: ReplyDelivery,
         stream: &dyn ReplyObserver,
     ) -> Result<CompletedAttempt, FailedAttempt> {
-        let pass = self.gate.acquire(asked.estimate_usage(0).input_tokens).await?;
+        let pass = self.gate.acquire(context.estimate_usage(0).input_tokens).await?;
         let mut watch = CallTimer::new(self.clock, self.deadlines);
         let mut raw_response = RawResponse::default();
         let reading = BodyReader { timer: &mut watch, raw_response: &mut raw_response };
-        let closed = self.read_reply(body, asked, delivery, (&pass, reading), stream).await;
+        let closed = self.read_reply(body, context, delivery, (&pass, reading), stream).await;
         pass.record_outcome(rate_limit_outcome(&closed));
         match closed {
             Ok(decoded) => Ok(CompletedAttempt { decoded, raw_response }),
@@ -127,11 +127,11 @@ impl CallAttempt<'_> {
     async fn read_stream(
         &self,
         mut answer: HttpResponse<'_>,
-        asked: DecodeContext,
+        context: DecodeContext,
         reading: BodyReader<'_, '_>,
         stream: &dyn ReplyObserver,
     ) -> Result<DecodedReply, (CallError, bool)> {
-        let mut decoding = ReplyStreamDecoder::new(self.wire.new_decoder(asked));
+        let mut decoding = ReplyStreamDecoder::new(self.wire.new_decoder(context));
         let mut first = true;
         let mut progress = DecodeProgress::Keepalive;
         while !matches!(progress, DecodeProgress::Done | DecodeProgress::StopReading) {
@@ -142,12 +142,12 @@ impl CallAttempt<'_> {
                 .await
                 .map_err(|f| failed(f, &decoding))?;
             let Some(piece) = piece else { break };
-            let piece = piece.map_err(|fault| failed(fault, &decoding))?;
-            reading.raw_response.push(&piece);
-            if std::mem::take(&mut first) && error_response::is_markup(&piece) {
-                return Err((error_response::not_a_model_error(&lossy_text(&piece)), false));
+            let chunk = piece.map_err(|fault| failed(fault, &decoding))?;
+            reading.raw_response.push(&chunk);
+            if std::mem::take(&mut first) && error_response::is_markup(&chunk) {
+                return Err((error_response::not_a_model_error(&lossy_text(&chunk)), false));
             }
-            progress = decoding.push(&piece, stream).map_err(|fault| failed(fault, &decoding))?;
+            progress = decoding.push(&chunk, stream).map_err(|fault| failed(fault, &decoding))?;
             if progress == DecodeProgress::Content {
                 reading.timer.reset_idle();
             }
@@ -162,7 +162,7 @@ impl CallAttempt<'_> {
     async fn read_whole_reply(
         &self,
         answer: HttpResponse<'_>,
-        asked: DecodeContext,
+        context: DecodeContext,
         mut reading: BodyReader<'_, '_>,
         stream: &dyn ReplyObserver,
     ) -> Result<DecodedReply, CallError> {
@@ -170,7 +170,7 @@ impl CallAttempt<'_> {
         if error_response::is_markup(body.as_bytes()) {
             return Err(error_response::not_a_model_error(&body));
         }
-        let mut closed = self.wire.decode_whole(&body, asked, stream)?;
+        let mut closed = self.wire.decode_whole(&body, context, stream)?;
         closed.envelope.add_notice(CallNotice::NotStreamed);
         Ok(closed)
     }
@@ -192,9 +192,9 @@ impl BodyReader<'_, '_> {
     ) -> Result<String, CallError> {
         let mut body = Vec::new();
         while let Some(piece) = self.timer.run_until_deadline(answer.next_chunk()).await? {
-            let piece = piece?;
-            self.raw_response.push(&piece);
-            body.extend_from_slice(&piece);
+            let chunk = piece?;
+            self.raw_response.push(&chunk);
+            body.extend_from_slice(&chunk);
             self.timer.reset_idle();
             if body.len() > most_bytes {
                 let is_error = !(200..300).contains(&answer.status);

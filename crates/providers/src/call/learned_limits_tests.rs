@@ -14,12 +14,12 @@ fn hint_in(message: &str) -> Option<RejectionHint> {
 
 #[test]
 fn an_output_limit_is_learned() {
-    let said =
+    let output =
         "max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens for x";
-    assert_eq!(hint_in(said), Some(RejectionHint::OutputLimit(128_000)));
-    let said = "max_tokens is too large: 99999. This model supports at most 16384 completion tokens, \
+    assert_eq!(hint_in(output), Some(RejectionHint::OutputLimit(128_000)));
+    let output = "max_tokens is too large: 99999. This model supports at most 16384 completion tokens, \
                 whereas you provided 99999.";
-    assert_eq!(hint_in(said), Some(RejectionHint::OutputLimit(16_384)));
+    assert_eq!(hint_in(output), Some(RejectionHint::OutputLimit(16_384)));
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn a_window_is_learned() {
         ("This model's maximum context length is 8192 tokens. However, you requested 9000", 8_192),
         ("the request exceeds the available context size (4096 tokens), try increasing it", 4_096),
     ];
-    for (said, tokens) in all {
-        assert_eq!(hint_in(said), Some(RejectionHint::Window(tokens)), "{said}");
+    for (output, tokens) in all {
+        assert_eq!(hint_in(output), Some(RejectionHint::Window(tokens)), "{output}");
     }
 }
 
@@ -40,8 +40,8 @@ fn other_ways_of_asking_are_learned() {
         hint_in("streaming is not supported by this model"),
         Some(RejectionHint::StreamingUnsupported)
     );
-    let said = "messages.1.content.0: Invalid `signature` in `thinking` block";
-    assert_eq!(hint_in(said), Some(RejectionHint::ForeignThinking));
+    let output = "messages.1.content.0: Invalid `signature` in `thinking` block";
+    assert_eq!(hint_in(output), Some(RejectionHint::ForeignThinking));
 }
 
 #[test]

@@ -32,11 +32,11 @@ pub(crate) struct RawResponse {
 
 impl RawResponse {
     /// Keeps a chunk, up to the limit.
-    pub(crate) fn push(&mut self, piece: &Bytes) {
-        let room = MAX_RAW_RESPONSE_BYTES - self.kept_bytes;
-        let kept = piece.slice(..piece.len().min(room));
+    pub(crate) fn push(&mut self, chunk: &Bytes) {
+        let remaining = MAX_RAW_RESPONSE_BYTES - self.kept_bytes;
+        let kept = chunk.slice(..chunk.len().min(remaining));
         self.kept_bytes += kept.len();
-        self.omitted_bytes += piece.len() - kept.len();
+        self.omitted_bytes += chunk.len() - kept.len();
         if !kept.is_empty() {
             self.pieces.push(kept);
         }

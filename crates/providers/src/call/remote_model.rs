@@ -213,14 +213,16 @@ impl RemoteModel {
         stream: &dyn ReplyObserver,
     ) -> Result<CompletedAttempt, FailedAttempt> {
         let body = self.wire.encode_body(plan);
-        let asked = DecodeContext {
+        let context = DecodeContext {
             model: Arc::clone(&self.endpoint.model),
             model_call: plan.request.model_call,
             body_bytes: body.iter().map(Bytes::len).sum(),
             stop_strings: plan.request.settings.stop_map.keys().cloned().collect(),
         };
         let headers = self.request_headers(plan)?;
-        self.new_attempt(&self.path, &headers).run(body, asked, plan.attempt.delivery, stream).await
+        self.new_attempt(&self.path, &headers)
+            .run(body, context, plan.attempt.delivery, stream)
+            .await
     }
 
     fn request_headers(&self, plan: &RequestPlan<'_>) -> Result<Cow<'_, HeaderMap>, CallError> {

@@ -64,7 +64,7 @@ impl ModelProfile {
 
     /// Returns the output limit to request.
     pub(crate) fn clamp_output_tokens(&self, wanted: u64) -> u64 {
-        self.max_output_tokens.map_or(wanted, |most| wanted.min(most))
+        self.max_output_tokens.map_or(wanted, |limit| wanted.min(limit))
     }
 }
 

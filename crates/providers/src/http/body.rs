@@ -17,8 +17,8 @@ pub(crate) struct SharedBody {
 
 impl SharedBody {
     pub(crate) fn new(mut pieces: Vec<Bytes>) -> Self {
-        pieces.retain(|piece| !piece.is_empty());
-        let bytes = pieces.iter().map(|piece| piece.len() as u64).sum();
+        pieces.retain(|chunk| !chunk.is_empty());
+        let bytes = pieces.iter().map(|chunk| chunk.len() as u64).sum();
         pieces.reverse();
         Self { pieces, bytes }
     }
@@ -33,8 +33,8 @@ impl Body for SharedBody {
         _cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let piece = self.pieces.pop();
-        self.bytes -= piece.as_ref().map_or(0, |piece| piece.len() as u64);
-        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+        self.bytes -= piece.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        Poll::Ready(piece.map(|chunk| Ok(Frame::data(chunk))))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -97,11 +97,11 @@ impl ProxyServer {
         if !scheme.eq_ignore_ascii_case("http") {
             return None;
         }
-        let (person, place) = match rest.rsplit_once('@') {
-            Some((person, place)) => (Some(person), place),
+        let (person, location) = match rest.rsplit_once('@') {
+            Some((person, location)) => (Some(person), location),
             None => (None, rest),
         };
-        let uri: Uri = format!("http://{place}").parse().ok()?;
+        let uri: Uri = format!("http://{location}").parse().ok()?;
         let host = uri.host().filter(|host| !host.is_empty())?;
         let port =
             if uri.authority()?.as_str() == host { DEFAULT_PROXY_PORT } else { uri.port_u16()? };

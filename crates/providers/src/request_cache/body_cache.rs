@@ -174,8 +174,8 @@ impl<Open> BodyCacheState<Open> {
         self.sweep_threshold = MIN_SWEEP_CONVERSATIONS.max(2 * self.by_first_segment.len());
     }
 
-    fn evict_least_recently_used(&mut self, most: CacheLimits) {
-        while self.by_first_segment.len() > most.conversations || self.bytes > most.bytes {
+    fn evict_least_recently_used(&mut self, limits: CacheLimits) {
+        while self.by_first_segment.len() > limits.conversations || self.bytes > limits.bytes {
             let oldest = self.by_first_segment.iter().min_by_key(|(_, entry)| entry.last_used);
             let Some(entry) = oldest
                 .map(|(first, _)| *first)

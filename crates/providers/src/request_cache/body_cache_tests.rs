@@ -55,8 +55,8 @@ fn a_segment_is_written_once() {
 
 #[test]
 fn only_so_many_conversations_are_kept() {
-    let most = CacheLimits { conversations: 10, bytes: 1_000_000 };
-    let encodings = BodyCache::with_limits(most, plain_cache());
+    let limits = CacheLimits { conversations: 10, bytes: 1_000_000 };
+    let encodings = BodyCache::with_limits(limits, plain_cache());
     let all: Vec<Transcript> = (0..25).map(|_| body_text("x")).collect();
     all.iter().for_each(|transcript| {
         encodings.append_body(transcript, None, &mut Vec::new());
@@ -66,8 +66,8 @@ fn only_so_many_conversations_are_kept() {
 
 #[test]
 fn only_so_many_bytes_are_kept() {
-    let most = CacheLimits { conversations: 10, bytes: 1_000 };
-    let encodings = BodyCache::with_limits(most, plain_cache());
+    let limits = CacheLimits { conversations: 10, bytes: 1_000 };
+    let encodings = BodyCache::with_limits(limits, plain_cache());
     let all: Vec<Transcript> = (0..6).map(|_| body_text(&"x".repeat(240))).collect();
     all.iter().for_each(|transcript| {
         encodings.append_body(transcript, None, &mut Vec::new());

@@ -42,14 +42,14 @@ impl<Open> Default for EncodedConversation<Open> {
 impl<Open: Copy + Default> EncodedConversation<Open> {
     /// What is still open at the end of the encoding.
     pub(crate) fn open_state(&self) -> Open {
-        self.segments.last().map(|done| done.open).unwrap_or_default()
+        self.segments.last().map(|segment| segment.open).unwrap_or_default()
     }
 }
 
 impl<Open> EncodedConversation<Open> {
     /// Returns whether the conversation is no longer in use: nothing else holds its first segment.
     pub(crate) fn is_unreferenced(&self) -> bool {
-        self.segments.first().is_none_or(|done| Arc::strong_count(&done.blocks) == 1)
+        self.segments.first().is_none_or(|segment| Arc::strong_count(&segment.blocks) == 1)
     }
 
     /// Drops the segments that the transcript does not begin with.
@@ -60,7 +60,7 @@ impl<Open> EncodedConversation<Open> {
             "a generation only grows at its end"
         );
         self.segments.truncate(common);
-        self.buffer.truncate(self.segments.last().map_or(0, |done| done.end));
+        self.buffer.truncate(self.segments.last().map_or(0, |segment| segment.end));
         self.generation = transcript.generation();
     }
 
@@ -105,7 +105,7 @@ impl<Open> EncodedConversation<Open> {
 
     /// The last position for a cache marker in the first `count` segments.
     fn last_cache_marker_before(&self, count: usize) -> Option<usize> {
-        self.segments.iter().take(count).rev().find_map(|done| done.cache_marker_at)
+        self.segments.iter().take(count).rev().find_map(|segment| segment.cache_marker_at)
     }
 }
 

@@ -17,12 +17,12 @@ impl SharedBuffer {
     }
 
     /// Appends a chunk.
-    pub(crate) fn push(&mut self, piece: Bytes) {
-        if piece.is_empty() {
+    pub(crate) fn push(&mut self, chunk: Bytes) {
+        if chunk.is_empty() {
             return;
         }
-        self.bytes += piece.len();
-        let mut last = piece;
+        self.bytes += chunk.len();
+        let mut last = chunk;
         while let Some(before) = self.pieces.pop_if(|before| before.len() <= 2 * last.len()) {
             last = concat_bytes(&before, &last);
         }
@@ -47,12 +47,12 @@ impl SharedBuffer {
     /// Appends the bytes from `start` to `end` to `out`, without copying them.
     pub(crate) fn append_range(&self, start: usize, end: usize, out: &mut Vec<Bytes>) {
         let mut at = 0;
-        for piece in &self.pieces {
-            let (from, to) = (start.clamp(at, at + piece.len()), end.clamp(at, at + piece.len()));
+        for chunk in &self.pieces {
+            let (from, to) = (start.clamp(at, at + chunk.len()), end.clamp(at, at + chunk.len()));
             if from < to {
-                out.push(piece.slice(from - at..to - at));
+                out.push(chunk.slice(from - at..to - at));
             }
-            at += piece.len();
+            at += chunk.len();
         }
     }
 }

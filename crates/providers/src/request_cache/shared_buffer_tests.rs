@@ -26,7 +26,7 @@ proptest! {
         from in any::<prop::sample::Index>(),
     ) {
         let mut rope = SharedBuffer::default();
-        pieces.iter().for_each(|piece| rope.push(Bytes::from(piece.clone())));
+        pieces.iter().for_each(|chunk| rope.push(Bytes::from(chunk.clone())));
         let whole = pieces.concat();
         prop_assert_eq!(range_text(&rope, 0, whole.len()), whole.clone());
         let cut = cut.index(whole.len() + 1);

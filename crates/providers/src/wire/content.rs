@@ -112,7 +112,7 @@ fn result_from_blocks<'a>(blocks: &[ContentBlock]) -> ToolResultContent<'a> {
     let (texts, attachments): (Vec<ContentPart>, Vec<ContentPart>) = blocks
         .iter()
         .filter_map(to_content_part)
-        .partition(|piece| matches!(piece, ContentPart::Text(_)));
+        .partition(|part| matches!(part, ContentPart::Text(_)));
     let texts: Vec<&str> = texts.iter().filter_map(ContentPart::as_text).collect();
     ToolResultContent { attachments, ..text_only_result(&texts.join("\n")) }
 }

@@ -37,15 +37,15 @@ pub fn replay_stream<'a>(
     stream: &dyn ReplyObserver,
 ) -> Result<ModelReply, ModelFailure> {
     let RecordedCall { model, model_call, stop_strings } = recorded.clone();
-    let asked = DecodeContext { model, model_call, body_bytes: 0, stop_strings };
-    let mut decoding = ReplyStreamDecoder::new(wire_formats::new_decoder(format, asked));
+    let context = DecodeContext { model, model_call, body_bytes: 0, stop_strings };
+    let mut decoding = ReplyStreamDecoder::new(wire_formats::new_decoder(format, context));
     let redactor = Redactor::default();
     let failure = |error: &CallError, has_started: bool| match has_started {
         true => error.to_failure_once_started(&redactor),
         false => error.to_failure(&redactor),
     };
-    for piece in pieces {
-        let pushed = decoding.push(piece, stream);
+    for chunk in pieces {
+        let pushed = decoding.push(chunk, stream);
         match pushed.map_err(|fault| failure(&fault, decoding.has_started()))? {
             DecodeProgress::Done | DecodeProgress::StopReading => break,
             DecodeProgress::Content | DecodeProgress::Keepalive => {}

@@ -121,7 +121,7 @@ impl SseDecoder {
     fn deliver_event(&mut self) -> SseEvent<'_> {
         self.is_delivered = true;
         let data = match &self.data_at {
-            Some(place) => self.buffer.get(place.clone()).unwrap_or_default(),
+            Some(range) => self.buffer.get(range.clone()).unwrap_or_default(),
             None => &self.data,
         };
         SseEvent { name: lossy_text(&self.name), data: lossy_text(data) }
@@ -130,8 +130,8 @@ impl SseDecoder {
     /// Copies the data out of the buffer, because the buffer is about to change or the data
     /// continues.
     fn copy_data_out_of_buffer(&mut self) {
-        if let Some(place) = self.data_at.take() {
-            self.data.extend_from_slice(self.buffer.get(place).unwrap_or_default());
+        if let Some(range) = self.data_at.take() {
+            self.data.extend_from_slice(self.buffer.get(range).unwrap_or_default());
         }
     }
 
@@ -209,11 +209,11 @@ impl SseDecoder {
 
     fn read_field(&mut self, line: Range<usize>) {
         let (field, value) = split_field(self.buffer.get(line.clone()).unwrap_or_default());
-        let place = line.end - value.len()..line.end;
+        let range = line.end - value.len()..line.end;
         match field {
-            b"data" if self.has_data => self.append_data_line(place),
+            b"data" if self.has_data => self.append_data_line(range),
             b"data" => {
-                self.data_at = Some(place);
+                self.data_at = Some(range);
                 self.has_data = true;
             }
             b"event" => {
@@ -226,10 +226,10 @@ impl SseDecoder {
     }
 
     /// Appends another line of data.
-    fn append_data_line(&mut self, place: Range<usize>) {
+    fn append_data_line(&mut self, range: Range<usize>) {
         self.copy_data_out_of_buffer();
         self.data.push(b'\n');
-        self.data.extend_from_slice(self.buffer.get(place).unwrap_or_default());
+        self.data.extend_from_slice(self.buffer.get(range).unwrap_or_default());
     }
 
     fn too_large(&self) -> EventTooLarge {

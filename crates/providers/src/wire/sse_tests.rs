@@ -9,8 +9,8 @@ type Events = (Vec<(String, String)>, Option<EventTooLarge>);
 fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Events {
     let mut decoder = SseDecoder::new(CAP);
     let mut events = Vec::new();
-    for piece in pieces {
-        decoder.push(piece);
+    for chunk in pieces {
+        decoder.push(chunk);
         loop {
             match decoder.next_event() {
                 Ok(Some(event)) => {

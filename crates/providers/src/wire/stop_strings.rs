@@ -20,11 +20,11 @@ impl StopStringMatcher {
     }
 
     /// Returns whether a stop string is complete with this piece.
-    pub(crate) fn push_and_check(&mut self, piece: &str) -> bool {
+    pub(crate) fn push_and_check(&mut self, chunk: &str) -> bool {
         if self.stops.is_empty() {
             return false;
         }
-        self.tail.push_str(piece);
+        self.tail.push_str(chunk);
         let found = self.find_first(&self.tail).is_some();
         self.trim_tail();
         found

@@ -56,11 +56,11 @@ pub(crate) fn new_protocol(format: WireFormat, model: &str) -> Arc<dyn WireProto
 }
 
 /// Creates a decoder for bytes without a connection (replay, fuzzing).
-pub(crate) fn new_decoder(format: WireFormat, asked: DecodeContext) -> Box<dyn StreamDecoder> {
+pub(crate) fn new_decoder(format: WireFormat, context: DecodeContext) -> Box<dyn StreamDecoder> {
     match format {
-        WireFormat::AnthropicMessages => Box::new(anthropic::MessagesDecoder::new(asked)),
-        WireFormat::OpenAiChat => Box::new(openai_chat::ChatDecoder::new(asked)),
-        WireFormat::OpenAiResponses => Box::new(openai_responses::ResponsesDecoder::new(asked)),
+        WireFormat::AnthropicMessages => Box::new(anthropic::MessagesDecoder::new(context)),
+        WireFormat::OpenAiChat => Box::new(openai_chat::ChatDecoder::new(context)),
+        WireFormat::OpenAiResponses => Box::new(openai_responses::ResponsesDecoder::new(context)),
     }
 }
 
@@ -91,8 +91,8 @@ impl WireProtocol for AnthropicProtocol {
         out
     }
 
-    fn new_decoder(&self, asked: DecodeContext) -> Box<dyn StreamDecoder> {
-        new_decoder(WireFormat::AnthropicMessages, asked)
+    fn new_decoder(&self, context: DecodeContext) -> Box<dyn StreamDecoder> {
+        new_decoder(WireFormat::AnthropicMessages, context)
     }
 
     fn decode_whole(
@@ -147,8 +147,8 @@ impl<E: SegmentEncoder> WireProtocol for OpenAiProtocol<E> {
         out
     }
 
-    fn new_decoder(&self, asked: DecodeContext) -> Box<dyn StreamDecoder> {
-        new_decoder(self.format, asked)
+    fn new_decoder(&self, context: DecodeContext) -> Box<dyn StreamDecoder> {
+        new_decoder(self.format, context)
     }
 
     fn decode_whole(
@@ -163,20 +163,20 @@ impl<E: SegmentEncoder> WireProtocol for OpenAiProtocol<E> {
 
 fn decode_whole_chat(
     body: &str,
-    asked: DecodeContext,
+    context: DecodeContext,
     stream: &dyn ReplyObserver,
 ) -> Result<DecodedReply, CallError> {
-    let mut decoder = Box::new(openai_chat::ChatDecoder::new(asked));
+    let mut decoder = Box::new(openai_chat::ChatDecoder::new(context));
     decoder.decode_chunk(body, stream)?;
     decoder.finish(stream)
 }
 
 fn decode_whole_response(
     body: &str,
-    asked: DecodeContext,
+    context: DecodeContext,
     stream: &dyn ReplyObserver,
 ) -> Result<DecodedReply, CallError> {
-    let mut decoder = Box::new(openai_responses::ResponsesDecoder::new(asked));
+    let mut decoder = Box::new(openai_responses::ResponsesDecoder::new(context));
     decoder.decode_response(body, stream)?;
     decoder.finish(stream)
 }

@@ -30,7 +30,7 @@ pub(crate) trait WireProtocol: Send + Sync {
     }
 
     /// Creates a decoder for the response.
-    fn new_decoder(&self, asked: DecodeContext) -> Box<dyn StreamDecoder>;
+    fn new_decoder(&self, context: DecodeContext) -> Box<dyn StreamDecoder>;
 
     /// Decodes the reply in a response that was not streamed.
     fn decode_whole(

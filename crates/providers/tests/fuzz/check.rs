@@ -35,10 +35,10 @@ struct DecodeResult {
 fn decode<'a>(format: WireFormat, pieces: impl IntoIterator<Item = &'a [u8]>) -> DecodeResult {
     let stop_strings = vec![Arc::from("\n---END---")];
     let recorded = RecordedCall { model: Arc::from("m"), model_call: 1, stop_strings };
-    let heard = RecordingStream::new();
-    let reply = replay_stream(format, &recorded, pieces, &*heard);
-    let (blocks, text) = (heard.blocks.lock().unwrap().clone(), heard.text());
-    let thinking = heard.thinking.lock().unwrap().clone();
+    let recording = RecordingStream::new();
+    let reply = replay_stream(format, &recorded, pieces, &*recording);
+    let (blocks, text) = (recording.blocks.lock().unwrap().clone(), recording.text());
+    let thinking = recording.thinking.lock().unwrap().clone();
     DecodeResult { reply, blocks, text, thinking }
 }
 
@@ -72,31 +72,32 @@ fn split<'a>(bytes: &'a [u8], dice: &mut SeededRandom) -> Vec<&'a [u8]> {
 }
 
 /// Checks that an announced block is in the reply at the index for which it was announced.
-fn announced_is_there(format: WireFormat, bytes: &[u8], seen: &DecodeResult) {
-    let Ok(reply) = &seen.reply else { return };
-    for (index, block) in &seen.blocks {
+fn announced_is_there(format: WireFormat, bytes: &[u8], decoded: &DecodeResult) {
+    let Ok(reply) = &decoded.reply else { return };
+    for (index, block) in &decoded.blocks {
         let there = reply.blocks.get(usize::from(*index));
         assert_eq!(there, Some(block), "{}", describe_input(format, bytes));
     }
 }
 
 /// Checks that the fast path reads events as the parser does.
-fn the_parser_agrees(format: WireFormat, bytes: &[u8], seen: &DecodeResult) {
+fn the_parser_agrees(format: WireFormat, bytes: &[u8], decoded: &DecodeResult) {
     let slow = decode(format, [defeat_fast_path(bytes).as_slice()]);
     assert_eq!(
         comparable_reply(&slow.reply),
-        comparable_reply(&seen.reply),
+        comparable_reply(&decoded.reply),
         "{}",
         describe_input(format, bytes)
     );
-    let heard =
-        |seen: &DecodeResult| (seen.blocks.clone(), seen.text.clone(), seen.thinking.clone());
-    assert_eq!(heard(&slow), heard(seen), "{}", describe_input(format, bytes));
+    let heard = |decoded: &DecodeResult| {
+        (decoded.blocks.clone(), decoded.text.clone(), decoded.thinking.clone())
+    };
+    assert_eq!(heard(&slow), heard(decoded), "{}", describe_input(format, bytes));
 }
 
 /// Checks that a block that was built from its parts equals the block parsed from its text.
-fn blocks_are_what_they_say(format: WireFormat, bytes: &[u8], seen: &DecodeResult) {
-    let Ok(reply) = &seen.reply else { return };
+fn blocks_are_what_they_say(format: WireFormat, bytes: &[u8], decoded: &DecodeResult) {
+    let Ok(reply) = &decoded.reply else { return };
     for block in &reply.blocks {
         let read = ContentBlock::new(RawJson::parse(block.raw().text()).unwrap());
         assert_eq!(read.kind(), block.kind(), "{}", describe_input(format, bytes));

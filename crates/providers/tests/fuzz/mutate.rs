@@ -92,8 +92,8 @@ fn change(bytes: &mut [u8], dice: &mut SeededRandom) {
     }
 }
 
-fn insert(bytes: &mut Vec<u8>, at: usize, piece: &[u8]) {
-    bytes.splice(at..at, piece.iter().copied());
+fn insert(bytes: &mut Vec<u8>, at: usize, chunk: &[u8]) {
+    bytes.splice(at..at, chunk.iter().copied());
 }
 
 fn deepen(bytes: &mut Vec<u8>, at: usize, dice: &mut SeededRandom) {

@@ -170,7 +170,8 @@ fn every_format_carries_model_system_prompt_tools_and_messages() {
         assert_eq!((system, &body["model"]), (&"You are a test.".into(), &"test-model".into()));
         assert_eq!(body["tools"].as_array().unwrap().len(), 2, "{format:?}");
         let messages = messages.to_string();
-        let order = ["go on", "Reading.", "3.txt", "xxx"].map(|said| messages.find(said).unwrap());
+        let order =
+            ["go on", "Reading.", "3.txt", "xxx"].map(|output| messages.find(output).unwrap());
         assert!(order.is_sorted(), "{format:?}: {messages}");
         assert_eq!(messages.matches("call_3").count(), 2, "the call and its result");
     }

@@ -79,8 +79,8 @@ async fn a_key_that_comes_back_is_not_shown() {
             assert!(!failure.message.contains(KEY), "{format:?}: {}", failure.message);
         }
         let model = remote(format, "http://127.0.0.1:1", CallOptions::default());
-        let shown = format!("{model:?} {:?}", model.endpoint());
-        assert!(shown.contains("[redacted]") && !shown.contains(KEY), "{shown}");
+        let output = format!("{model:?} {:?}", model.endpoint());
+        assert!(output.contains("[redacted]") && !output.contains(KEY), "{output}");
     }
 }
 

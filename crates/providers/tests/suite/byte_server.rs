@@ -62,16 +62,16 @@ impl ByteServer {
 
     async fn serve(self, mut stream: TcpStream, script: Arc<Script>) {
         let _ = stream.set_nodelay(true);
-        while let Some(asked) = read_request(&mut stream).await {
+        while let Some(request) = read_request(&mut stream).await {
             let number = {
                 let mut all = self.requests.lock().unwrap();
-                all.push(asked.clone());
+                all.push(request.clone());
                 all.len()
             };
             if number > MOST_REQUESTS {
                 return;
             }
-            for act in script(number, &asked) {
+            for act in script(number, &request) {
                 if !perform(&mut stream, act).await {
                     return;
                 }

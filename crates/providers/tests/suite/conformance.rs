@@ -38,8 +38,9 @@ fn every_format_makes_the_same_reply_of_the_same_story() {
     for scenario in scenarios() {
         for format in FORMATS {
             let bytes = cassette(format, scenario.name);
-            let heard = RecordingStream::new();
-            let reply = replay_stream(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
+            let recording = RecordingStream::new();
+            let reply =
+                replay_stream(format, &recorded(), [bytes.as_slice()], &*recording).unwrap();
             check(&scenario, format, &reply);
         }
     }
@@ -49,12 +50,12 @@ fn every_format_makes_the_same_reply_of_the_same_story() {
 #[test]
 fn text_thinking_and_blocks_arrive_while_the_reply_is_still_coming() {
     for format in FORMATS {
-        let heard = RecordingStream::new();
+        let recording = RecordingStream::new();
         let bytes = cassette(format, "calls");
-        let reply = replay_stream(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
-        assert_eq!(heard.text(), "I will read both files.");
-        assert_eq!(*heard.thinking.lock().unwrap(), "Two files are named, so both are read.");
-        let blocks = heard.blocks.lock().unwrap();
+        let reply = replay_stream(format, &recorded(), [bytes.as_slice()], &*recording).unwrap();
+        assert_eq!(recording.text(), "I will read both files.");
+        assert_eq!(*recording.thinking.lock().unwrap(), "Two files are named, so both are read.");
+        let blocks = recording.blocks.lock().unwrap();
         let calls: Vec<_> =
             blocks.iter().filter(|(_, block)| block.as_tool_use().is_some()).collect();
         assert_eq!(calls.len(), 2, "{format:?}");
@@ -68,10 +69,10 @@ fn text_thinking_and_blocks_arrive_while_the_reply_is_still_coming() {
 fn a_call_that_was_cut_is_never_announced() {
     for format in FORMATS {
         for name in ["cut_call", "cut_but_fine", "cut_second", "cut_empty"] {
-            let heard = RecordingStream::new();
+            let recording = RecordingStream::new();
             let bytes = cassette(format, name);
-            replay_stream(format, &recorded(), [bytes.as_slice()], &*heard).unwrap();
-            let blocks = heard.blocks.lock().unwrap();
+            replay_stream(format, &recorded(), [bytes.as_slice()], &*recording).unwrap();
+            let blocks = recording.blocks.lock().unwrap();
             let calls = blocks.iter().filter_map(|(_, block)| block.as_tool_use());
             assert_eq!(calls.filter(|call| &*call.name != "Read").count(), 0, "{name}");
         }
@@ -97,7 +98,7 @@ async fn bytes_that_trickle_make_the_same_reply() {
     for format in FORMATS {
         let bytes = cassette(format, "calls");
         let server = ByteServer::start(move |_, _| {
-            let pieces = bytes.chunks(97).map(|piece| ServerAction::Chunk(piece.to_vec()));
+            let pieces = bytes.chunks(97).map(|chunk| ServerAction::Chunk(chunk.to_vec()));
             std::iter::once(stream_head()).chain(pieces).chain([ServerAction::End]).collect()
         })
         .await;

@@ -24,9 +24,9 @@ fn decode<'a>(
 ) {
     let recorded =
         RecordedCall { model: Arc::from("m"), model_call: 1, stop_strings: vec![Arc::from(STOP)] };
-    let heard = RecordingStream::new();
-    let reply = replay_stream(format, &recorded, pieces, &*heard);
-    let blocks = heard.blocks.lock().unwrap().clone();
+    let recording = RecordingStream::new();
+    let reply = replay_stream(format, &recorded, pieces, &*recording);
+    let blocks = recording.blocks.lock().unwrap().clone();
     (reply, blocks)
 }
 
@@ -58,11 +58,11 @@ fn harm(bytes: &mut Vec<u8>, kind: u8, at: prop::sample::Index, byte: u8) {
         _ => {
             let mut events: Vec<Vec<u8>> =
                 String::from_utf8_lossy(bytes).split_inclusive("\n\n").map(|e| e.into()).collect();
-            let place = at.index(events.len());
+            let index = at.index(events.len());
             if kind == 3 {
-                events.remove(place);
+                events.remove(index);
             } else {
-                let again = events[place].clone();
+                let again = events[index].clone();
                 events.insert(usize::from(byte) % (events.len() + 1), again);
             }
             *bytes = events.concat();

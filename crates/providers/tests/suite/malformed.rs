@@ -94,7 +94,7 @@ fn an_odd_stream_is_read_like_any_other() {
     for format in FORMATS {
         let plain = cassette(format, "text");
         let wanted = decode(format, &plain).unwrap();
-        let said = wanted.text();
+        let output = wanted.text();
         let odd = "id: \u{0}\u{1}nonsense\nretry: never\n: flood\n".repeat(1_000);
         let unknown = "event: of_tomorrow\ndata: {\"type\":\"of_tomorrow\"}\n\n";
         let text = String::from_utf8(plain).unwrap();
@@ -104,7 +104,7 @@ fn an_odd_stream_is_read_like_any_other() {
         let reply = decode(format, stream.as_bytes()).unwrap();
         assert_eq!((reply.blocks, reply.stop_reason), (wanted.blocks, wanted.stop_reason));
         let long = format!(": {}\n{text}", "x".repeat(10 << 20));
-        assert_eq!(decode(format, long.as_bytes()).unwrap().text(), said);
+        assert_eq!(decode(format, long.as_bytes()).unwrap().text(), output);
     }
 }
 

@@ -29,7 +29,7 @@ struct FakeProxy {
 impl FakeProxy {
     async fn start(refusal: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let place = listener.local_addr().unwrap().to_string();
+        let location = listener.local_addr().unwrap().to_string();
         let heads: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = Arc::clone(&heads);
         tokio::spawn(async move {
@@ -37,7 +37,7 @@ impl FakeProxy {
                 tokio::spawn(serve(stream, refusal, Arc::clone(&seen)));
             }
         });
-        Self { place, heads }
+        Self { place: location, heads }
     }
 
     fn heads(&self) -> Vec<String> {
@@ -105,8 +105,10 @@ async fn an_encrypted_server_is_reached_through_the_proxy() {
         }
         let heads = proxy.heads();
         assert_eq!(heads.len(), 1, "the tunnel is kept: {heads:?}");
-        let place = url.trim_start_matches("https://");
-        assert!(heads[0].starts_with(&format!("CONNECT {place} HTTP/1.1\r\nhost: {place}\r\n")));
+        let location = url.trim_start_matches("https://");
+        assert!(
+            heads[0].starts_with(&format!("CONNECT {location} HTTP/1.1\r\nhost: {location}\r\n"))
+        );
         assert!(heads[0].contains("proxy-authorization: Basic bWU6cEBzcy13b3Jk\r\n"));
         assert!(!heads[0].contains(KEY), "the key is the server's alone");
         let asked = &server.asked()[0].head;
@@ -170,11 +172,11 @@ async fn a_proxy_that_refuses_says_what_to_do_and_no_password() {
 #[tokio::test]
 async fn a_proxy_that_is_not_there_is_named() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let place = listener.local_addr().unwrap().to_string();
+    let location = listener.local_addr().unwrap().to_string();
     drop(listener);
-    let shared = shared(place.clone(), "", Vec::new());
+    let shared = shared(location.clone(), "", Vec::new());
     let failure = ask(WireFormat::OpenAiChat, "https://model.test:9", shared).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Transient);
-    assert!(failure.message.contains(&place), "{}", failure.message);
+    assert!(failure.message.contains(&location), "{}", failure.message);
     assert!(failure.message.contains("HTTPS_PROXY"), "{}", failure.message);
 }

@@ -23,12 +23,12 @@ impl RecordingStream {
 }
 
 impl ReplyObserver for RecordingStream {
-    fn on_text(&self, piece: &str) {
-        self.text.lock().unwrap().push_str(piece);
+    fn on_text(&self, chunk: &str) {
+        self.text.lock().unwrap().push_str(chunk);
     }
 
-    fn on_thinking(&self, piece: &str) {
-        self.thinking.lock().unwrap().push_str(piece);
+    fn on_thinking(&self, chunk: &str) {
+        self.thinking.lock().unwrap().push_str(chunk);
     }
 
     fn on_block(&self, index: u16, block: &ContentBlock) {

@@ -28,13 +28,13 @@ fn lane(server: &ByteServer, name: &str) -> TestLane {
     TestLane::new(&server.url, hasty(), settings(name))
 }
 
-fn format_of(asked: &ReceivedRequest) -> WireFormat {
+fn format_of(request: &ReceivedRequest) -> WireFormat {
     let paths = ["/messages", "/chat/completions", "/responses"];
-    FORMATS[paths.iter().position(|path| asked.head.contains(path)).unwrap()]
+    FORMATS[paths.iter().position(|path| request.head.contains(path)).unwrap()]
 }
 
-fn answered(asked: &ReceivedRequest) -> Vec<ServerAction> {
-    streamed(&cassette(format_of(asked), "text"))
+fn answered(request: &ReceivedRequest) -> Vec<ServerAction> {
+    streamed(&cassette(format_of(request), "text"))
 }
 
 /// A server that fails this many times, and then replies.
@@ -43,7 +43,7 @@ async fn failing(
     fail: impl Fn(&ReceivedRequest) -> Vec<ServerAction> + Send + Sync + 'static,
 ) -> ByteServer {
     ByteServer::start(
-        move |number, asked| if number <= times { fail(asked) } else { answered(asked) },
+        move |number, request| if number <= times { fail(request) } else { answered(request) },
     )
     .await
 }
@@ -74,8 +74,8 @@ async fn a_fault_that_may_pass_is_tried_again_and_no_other_is() {
 async fn a_server_that_falls_silent_is_tried_again() {
     for name in NAMES {
         let reading = failing(1, |_| vec![ServerAction::Pause(10_000)]).await;
-        let idle = failing(1, |asked| {
-            let text = String::from_utf8(cassette(format_of(asked), "text")).unwrap();
+        let idle = failing(1, |request| {
+            let text = String::from_utf8(cassette(format_of(request), "text")).unwrap();
             let begun: String = text.split_inclusive("\n\n").take(3).collect();
             let mut acts = vec![stream_head(), ServerAction::Chunk(begun.into_bytes())];
             acts.extend((0..100).flat_map(|_| {
@@ -117,10 +117,10 @@ async fn a_pause_is_what_the_server_asks_for_within_a_cap_or_grows_with_jitter()
     assert_eq!(pauses("retry-after: 999999\r\n", 1).await, [60_000], "no longer than the cap");
     let grown = pauses("", 13).await;
     assert_eq!(grown.len(), 7);
-    for (pause, most) in
+    for (pause, limit) in
         grown.iter().copied().zip([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000])
     {
-        assert!(pause.abs_diff(most) <= most / 5, "{pause} of {most}, a fifth either way");
+        assert!(pause.abs_diff(limit) <= limit / 5, "{pause} of {limit}, a fifth either way");
     }
     assert!(grown.iter().any(|pause| pause % 1_000 != 0), "jitter: {grown:?}");
 }
@@ -149,8 +149,8 @@ async fn a_model_that_stays_down_is_waited_for_and_the_run_is_not_lost() {
 #[tokio::test]
 async fn an_error_after_the_beginning_is_tried_again() {
     for name in NAMES {
-        let server = failing(2, |asked| {
-            let format = format_of(asked);
+        let server = failing(2, |request| {
+            let format = format_of(request);
             let text = String::from_utf8(cassette(format, "text")).unwrap();
             let begun: String = text.split_inclusive("\n\n").take(3).collect();
             let error = match format {
@@ -215,8 +215,8 @@ async fn an_effort_that_a_model_does_not_know_is_a_warning_event_once() {
 async fn another_model_takes_over_and_nothing_half_said_stays() {
     for (first, other) in [(NAMES[0], NAMES[1]), (NAMES[1], NAMES[2]), (NAMES[2], NAMES[0])] {
         let down = settings(first).limits.model_retries as usize + 1;
-        let server = failing(down, |asked| {
-            let text = String::from_utf8(cassette(format_of(asked), "calls")).unwrap();
+        let server = failing(down, |request| {
+            let text = String::from_utf8(cassette(format_of(request), "calls")).unwrap();
             let events: Vec<&str> = text.split_inclusive("\n\n").collect();
             let half = events[..events.len() / 2].concat();
             vec![stream_head(), ServerAction::Chunk(half.into_bytes()), ServerAction::Close]
@@ -257,8 +257,8 @@ async fn a_stream_that_ends_early_is_asked_for_again_and_nothing_of_it_runs() {
     for name in NAMES {
         // Before the first block, inside a text, inside a call, and before the stop event.
         for sixths in 1..6 {
-            let server = failing(1, move |asked| {
-                let text = String::from_utf8(cassette(format_of(asked), "calls")).unwrap();
+            let server = failing(1, move |request| {
+                let text = String::from_utf8(cassette(format_of(request), "calls")).unwrap();
                 let events: Vec<&str> = text.split_inclusive("\n\n").collect();
                 let part = events[..(events.len() - 3) * sixths / 5].concat();
                 vec![stream_head(), ServerAction::Chunk(part.into_bytes()), ServerAction::End]
@@ -268,8 +268,8 @@ async fn a_stream_that_ends_early_is_asked_for_again_and_nothing_of_it_runs() {
             let ended = lane.end().await;
             assert_eq!(ended.cause, StopCause::EndTurn, "{name} {sixths}");
             assert_eq!((server.asked().len(), ended.counters.tool_calls), (2, 0), "{name}");
-            let shown = format!("{:?}", lane.now.transcript);
-            assert!(!shown.contains("tool_use") && !shown.contains("I will read"), "{shown}");
+            let output = format!("{:?}", lane.now.transcript);
+            assert!(!output.contains("tool_use") && !output.contains("I will read"), "{output}");
         }
     }
 }

@@ -95,9 +95,9 @@ async fn tokens_can_be_counted() {
     let server = ByteServer::start(|_, _| whole("200 OK", "", r#"{"input_tokens": 42}"#)).await;
     let model = remote(WireFormat::AnthropicMessages, &server.url, CallOptions::default());
     assert_eq!(model.count_tokens(&request(prompt("go"))).await, Ok(42));
-    let asked = &server.asked()[0];
-    assert!(asked.head.starts_with("POST /v1/messages/count_tokens "));
-    let body: Value = serde_json::from_str(&asked.body).unwrap();
+    let received = &server.asked()[0];
+    assert!(received.head.starts_with("POST /v1/messages/count_tokens "));
+    let body: Value = serde_json::from_str(&received.body).unwrap();
     assert_eq!((body.get("max_tokens"), body.get("stream")), (None, None));
     let chat = remote(WireFormat::OpenAiChat, &server.url, CallOptions::default());
     assert!(chat.count_tokens(&request(prompt("go"))).await.is_err());
@@ -106,10 +106,10 @@ async fn tokens_can_be_counted() {
 #[tokio::test]
 async fn an_output_limit_is_learned_and_kept() {
     let bytes = cassette(WireFormat::AnthropicMessages, "text");
-    let said = r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 1000 > 800, which is the maximum allowed number of output tokens for test-model"}}"#;
-    let server = ByteServer::start(move |_, asked| {
-        let fits = asked.body.contains("\"max_tokens\":800");
-        if fits { streamed(&bytes) } else { whole("400 No", "", said) }
+    let output = r#"{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: 1000 > 800, which is the maximum allowed number of output tokens for test-model"}}"#;
+    let server = ByteServer::start(move |_, request| {
+        let fits = request.body.contains("\"max_tokens\":800");
+        if fits { streamed(&bytes) } else { whole("400 No", "", output) }
     })
     .await;
     let model = remote(WireFormat::AnthropicMessages, &server.url, CallOptions::default());
@@ -123,8 +123,8 @@ async fn an_output_limit_is_learned_and_kept() {
 #[tokio::test]
 async fn a_server_that_does_not_stream_is_asked_without() {
     let whole_reply = r#"{"choices":[{"message":{"content":"Hi."},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#;
-    let server = ByteServer::start(move |_, asked| {
-        if asked.body.contains("\"stream\":true") {
+    let server = ByteServer::start(move |_, request| {
+        if request.body.contains("\"stream\":true") {
             whole(
                 "400 No",
                 "",
@@ -146,17 +146,17 @@ async fn a_server_that_does_not_stream_is_asked_without() {
 #[tokio::test]
 async fn thoughts_a_server_does_not_accept_are_left_out() {
     let bytes = cassette(WireFormat::AnthropicMessages, "text");
-    let said = r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#;
+    let output = r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#;
     let server = ByteServer::start(move |_, asked| {
         let thinks = asked.body.contains("\"thinking\"");
-        if thinks { whole("400 No", "", said) } else { streamed(&bytes) }
+        if thinks { whole("400 No", "", output) } else { streamed(&bytes) }
     })
     .await;
     let model = remote(WireFormat::AnthropicMessages, &server.url, CallOptions::default());
     let mut transcript = prompt("go");
-    let thought = r#"{"type":"thinking","thinking":"hm","signature":"of another"}"#;
+    let thinking = r#"{"type":"thinking","thinking":"hm","signature":"of another"}"#;
     let thought = windlass_core::message::content_block::ContentBlock::new(
-        windlass_core::message::raw_json::RawJson::parse(thought).unwrap(),
+        windlass_core::message::raw_json::RawJson::parse(thinking).unwrap(),
     );
     transcript.push_reply(&[
         thought,

@@ -168,11 +168,11 @@ async fn a_call_without_arguments_at_the_limit_is_cut_in_a_whole_answer_too() {
         let head = "content-type: application/json\r\n";
         let server = ByteServer::start(move |_, _| whole("200 OK", head, &body)).await;
         let model = remote(format, &server.url, CallOptions::default());
-        let heard = RecordingStream::new();
-        let reply = model.call(request(prompt("go")), heard.clone()).await.unwrap();
+        let recording = RecordingStream::new();
+        let reply = model.call(request(prompt("go")), recording.clone()).await.unwrap();
         assert_eq!((reply.stop_reason.clone(), reply.blocks.len()), (stop_reason, 0), "{limit}");
         let TruncatedBlock { name, .. } = reply.truncated_block.unwrap();
         assert_eq!(&*name, "List", "{format:?} {limit}");
-        assert!(heard.blocks.lock().unwrap().is_empty(), "nothing may be started early");
+        assert!(recording.blocks.lock().unwrap().is_empty(), "nothing may be started early");
     }
 }

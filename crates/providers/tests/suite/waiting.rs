@@ -86,10 +86,10 @@ async fn a_connection_that_does_not_come_about_ends_at_its_deadline() {
 async fn a_reply_that_drips_ends_at_the_total_deadline() {
     let text = String::from_utf8(cassette(WireFormat::AnthropicMessages, "text")).unwrap();
     let begun: String = text.split_inclusive("\n\n").take(3).collect();
-    let piece = "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\".\"}}\n\n";
+    let chunk = "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\".\"}}\n\n";
     let server = ByteServer::start(move |_, _| {
         let mut acts = vec![stream_head(), ServerAction::Chunk(begun.clone().into_bytes())];
-        let drip = [ServerAction::Chunk(piece.as_bytes().to_vec()), ServerAction::Pause(10)];
+        let drip = [ServerAction::Chunk(chunk.as_bytes().to_vec()), ServerAction::Pause(10)];
         acts.extend((0..300).flat_map(|_| drip.clone()));
         acts
     })

@@ -32,7 +32,7 @@ pub(crate) async fn read_initial_messages(
     came: Option<Vec<InboxMessage>>,
 ) -> Result<Vec<InboxMessage>, StoreError> {
     match came {
-        Some(mail) => Ok(mail),
+        Some(messages) => Ok(messages),
         None => ports.store.read_inbox(lane.clone(), INBOX_PAGE_MESSAGES).await,
     }
 }

@@ -113,8 +113,9 @@ impl AppliedEntry<'_> {
             RunState::Completed => ChildOutcome::Answered,
             _ => ChildOutcome::Failed,
         };
-        let home = ChildResult { call: parent.call, part: parent.part, spent: ended.spent, ending };
-        Some(self.message_to_parent(parent, child_result_text(ended), home))
+        let result =
+            ChildResult { call: parent.call, part: parent.part, spent: ended.spent, ending };
+        Some(self.message_to_parent(parent, child_result_text(ended), result))
     }
 
     /// The outbox message that reports a rejected task to the parent, which waits for it.
@@ -125,15 +126,15 @@ impl AppliedEntry<'_> {
         reason: &CommandRejection,
     ) -> Vec<(LaneId, OutboxMessage)> {
         let Input::CommandsReceived { messages } = &entry.input else { return Vec::new() };
-        let refused = messages.iter().find(|mail| mail.id == id).map(|mail| &mail.body);
+        let refused = messages.iter().find(|message| message.id == id).map(|message| &message.body);
         let Some(InboxCommand::Task { parent, .. }) = refused else { return Vec::new() };
         if self.after.parent.is_some() {
             return Vec::new();
         }
         let (call, part) = (parent.call, parent.part);
-        let home =
+        let result =
             ChildResult { call, part, spent: Default::default(), ending: ChildOutcome::Failed };
-        vec![self.message_to_parent(parent, prompt_texts::rejected_task(reason).into(), home)]
+        vec![self.message_to_parent(parent, prompt_texts::rejected_task(reason).into(), result)]
     }
 
     fn message_to_parent(

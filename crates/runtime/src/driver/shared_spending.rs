@@ -70,7 +70,7 @@ fn next_prompt<'a>(now: &'a Conversation, inputs: &'a [Input]) -> Option<&'a Run
         Input::CommandsReceived { messages } => Some(messages),
         _ => None,
     });
-    received.flatten().find_map(|mail| match &mail.body {
+    received.flatten().find_map(|message| match &message.body {
         InboxCommand::Prompt { settings, .. } => Some(settings.as_deref()),
         _ => None,
     })?

@@ -181,7 +181,7 @@ impl StepDraft {
             return Ok(());
         };
         if let Input::CommandsReceived { messages } = &entry.input {
-            self.messages_read.extend(messages.iter().map(|mail| mail.id));
+            self.messages_read.extend(messages.iter().map(|message| message.id));
         }
         self.outbox.extend(cancel_messages(lane, &self.conversation, &durable));
         // Rows also show effects in flight, so they are projected with the volatile records.

@@ -89,17 +89,17 @@ fn take_assessed_facts(
     assessed: &mut Vec<(ToolUse, CallFacts)>,
     call: &ToolUse,
 ) -> Option<CallFacts> {
-    let place = assessed.iter().position(|(known, _)| known == call)?;
-    Some(assessed.swap_remove(place).1)
+    let index = assessed.iter().position(|(known, _)| known == call)?;
+    Some(assessed.swap_remove(index).1)
 }
 
 impl ReplyObserver for ModelCallObserver {
-    fn on_text(&self, piece: &str) {
-        self.text.publish_text(piece);
+    fn on_text(&self, chunk: &str) {
+        self.text.publish_text(chunk);
     }
 
-    fn on_thinking(&self, piece: &str) {
-        self.text.publish_thinking(piece);
+    fn on_thinking(&self, chunk: &str) {
+        self.text.publish_thinking(chunk);
     }
 
     fn on_block(&self, index: u16, block: &ContentBlock) {

@@ -34,17 +34,17 @@ impl EffectRunner {
                     Ok(reply) => {
                         ReviewResult::ModelText { text: reply.text().into(), usage: reply.usage }
                     }
-                    Err(why) => {
-                        ReviewResult::Failed { why: why.into(), usage: TokenUsage::default() }
+                    Err(reason) => {
+                        ReviewResult::Failed { why: reason.into(), usage: TokenUsage::default() }
                     }
                 };
                 Input::ReviewReturned { id, result }
             });
         }
         let (hooks, limit) = (Arc::clone(&self.agent.ports.hooks), self.hook_timeout_ms());
-        let (about, context) = (consulting.review, self.hook_context(conversation));
+        let (review, context) = (consulting.review, self.hook_context(conversation));
         self.spawn_effect(async move {
-            let heard = catch_panic(run_review_hooks(hooks.as_ref(), context, about));
+            let heard = catch_panic(run_review_hooks(hooks.as_ref(), context, review));
             let result =
                 with_timeout(clock.as_ref(), limit, heard).await.unwrap_or_else(failed_review);
             Input::ReviewReturned { id, result }
@@ -63,7 +63,9 @@ impl EffectRunner {
             let (classification, usage) =
                 match call_side_model(model, request, clock.as_ref()).await {
                     Ok(reply) => (side_requests::parse_classification(&reply.text()), reply.usage),
-                    Err(why) => (Classification::Unsure { why: why.into() }, TokenUsage::default()),
+                    Err(reason) => {
+                        (Classification::Unsure { why: reason.into() }, TokenUsage::default())
+                    }
                 };
             Input::CallClassified { call, classification, usage }
         })
@@ -71,8 +73,8 @@ impl EffectRunner {
 }
 
 /// Runs the review hooks of a point, after the start hooks or the sampling hooks that belong to it.
-async fn run_review_hooks(hooks: &dyn Hooks, context: HookContext, about: Review) -> ReviewResult {
-    let first = match &about {
+async fn run_review_hooks(hooks: &dyn Hooks, context: HookContext, review: Review) -> ReviewResult {
+    let first = match &review {
         Review::Prompt {} if context.is_first_run() => hooks.on_start(context.clone()).await,
         Review::Answer { .. } => {
             hooks.after_sampling(context.clone()).await;
@@ -87,13 +89,13 @@ async fn run_review_hooks(hooks: &dyn Hooks, context: HookContext, about: Review
     match first {
         stop @ (ReviewResult::Stop { .. } | ReviewResult::Block { .. }) => stop,
         first => {
-            hook_chain::combine_review_results(vec![first, hooks.review(context, about).await])
+            hook_chain::combine_review_results(vec![first, hooks.review(context, review).await])
         }
     }
 }
 
-fn failed_review(why: String) -> ReviewResult {
-    ReviewResult::Failed { why: why.into(), usage: TokenUsage::default() }
+fn failed_review(reason: String) -> ReviewResult {
+    ReviewResult::Failed { why: reason.into(), usage: TokenUsage::default() }
 }
 
 /// A side request: a model call beside the conversation. Its text is not streamed.

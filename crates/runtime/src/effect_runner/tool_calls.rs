@@ -112,13 +112,17 @@ impl EffectRunner {
                 catch_panic(hooks.before_tool_call(context, call)),
             )
             .await;
-            let mut heard =
+            let mut response =
                 heard.unwrap_or_else(|problem| deny_after_hook_failure(&problem).into());
-            if let HookDecision::Change { input, facts, .. } = &mut heard.decision {
+            if let HookDecision::Change { input, facts, .. } = &mut response.decision {
                 let changed = ToolUse { input: input.clone(), ..tool_use };
                 **facts = tools.assess_in_run(&lane, &changed, &settings);
             }
-            Input::HookResponded { call: id, decision: heard.decision, context: heard.context }
+            Input::HookResponded {
+                call: id,
+                decision: response.decision,
+                context: response.context,
+            }
         })
     }
 
@@ -135,8 +139,12 @@ impl EffectRunner {
         self.spawn_effect(async move {
             let heard = catch_panic(hooks.after_tool_call(context, call, outcome));
             let heard = with_timeout(clock.as_ref(), limit, heard).await;
-            let heard = heard.unwrap_or_else(|_| HookDecision::Pass {}.into());
-            Input::HookResponded { call: id, decision: heard.decision, context: heard.context }
+            let response = heard.unwrap_or_else(|_| HookDecision::Pass {}.into());
+            Input::HookResponded {
+                call: id,
+                decision: response.decision,
+                context: response.context,
+            }
         })
     }
 

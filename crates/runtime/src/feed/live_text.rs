@@ -21,24 +21,24 @@ impl LiveTextPublisher {
     }
 
     /// Publishes a piece of the answer.
-    pub fn publish_text(&self, piece: &str) {
-        self.publish_delta(TextKind::Answer, piece);
+    pub fn publish_text(&self, chunk: &str) {
+        self.publish_delta(TextKind::Answer, chunk);
     }
 
     /// Publishes a piece of thinking.
-    pub fn publish_thinking(&self, piece: &str) {
-        self.publish_delta(TextKind::Thinking, piece);
+    pub fn publish_thinking(&self, chunk: &str) {
+        self.publish_delta(TextKind::Thinking, chunk);
     }
 
-    fn publish_delta(&self, kind: TextKind, piece: &str) {
-        if piece.is_empty() {
+    fn publish_delta(&self, kind: TextKind, chunk: &str) {
+        if chunk.is_empty() {
             return;
         }
         if !self.feed.has_no_readers() {
-            self.feed.publish(&StreamItem::from_delta(self.model_call, kind, piece));
+            self.feed.publish(&StreamItem::from_delta(self.model_call, kind, chunk));
         }
         if let Some(owner) = &self.owner {
-            owner.send_text(self.model_call, kind, piece);
+            owner.send_text(self.model_call, kind, chunk);
         }
     }
 }

@@ -114,14 +114,14 @@ impl OwnerFeed {
     }
 
     /// Sends a piece of text to the owner. Never waits and never loses text.
-    pub fn send_text(&self, model_call: ModelCallId, kind: TextKind, piece: &str) {
+    pub fn send_text(&self, model_call: ModelCallId, kind: TextKind, chunk: &str) {
         let mut pending = self.pending.lock();
         if self.items.is_closed() {
             // No one will read text for an owner that is gone.
             return pending.clear();
         }
         if pending.is_empty() {
-            match self.items.try_send(StreamItem::from_delta(model_call, kind, piece)) {
+            match self.items.try_send(StreamItem::from_delta(model_call, kind, chunk)) {
                 Ok(()) | Err(TrySendError::Closed(_)) => return,
                 Err(TrySendError::Full(_)) => {}
             }
@@ -137,9 +137,9 @@ impl OwnerFeed {
             false => pending.back_mut().filter(fits),
         };
         match joined {
-            Some(last) => last.text.push_str(piece),
+            Some(last) => last.text.push_str(chunk),
             None => {
-                pending.push_back(PendingDelta { model_call, kind, text: piece.to_owned() });
+                pending.push_back(PendingDelta { model_call, kind, text: chunk.to_owned() });
             }
         }
     }

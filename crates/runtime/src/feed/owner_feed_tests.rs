@@ -78,10 +78,10 @@ async fn alternating_pieces_are_bounded_and_nothing_of_them_is_lost() {
     let (feed, items) = OwnerFeed::new(None);
     let (mut answer, mut thinking) = (String::new(), String::new());
     for n in 0..5_000 {
-        let (said, thought) = (format!("a{n} "), format!("t{n} "));
-        feed.send_text(1, TextKind::Answer, &said);
+        let (output, thought) = (format!("a{n} "), format!("t{n} "));
+        feed.send_text(1, TextKind::Answer, &output);
         feed.send_text(1, TextKind::Thinking, &thought);
-        answer.push_str(&said);
+        answer.push_str(&output);
         thinking.push_str(&thought);
         let waiting = feed.pending.lock().len();
         assert!(waiting <= OWNER_QUEUE_ITEMS, "{waiting} pieces wait");
@@ -89,15 +89,15 @@ async fn alternating_pieces_are_bounded_and_nothing_of_them_is_lost() {
     drop(feed);
     let read = read_all(items).await;
     assert!(read.len() <= 2 * OWNER_QUEUE_ITEMS, "{} items", read.len());
-    let (mut said, mut thought) = (String::new(), String::new());
+    let (mut output, mut thought) = (String::new(), String::new());
     for item in &read {
         match item {
-            StreamItem::TextDelta { text, .. } => said.push_str(text),
+            StreamItem::TextDelta { text, .. } => output.push_str(text),
             StreamItem::ThinkingDelta { text, .. } => thought.push_str(text),
             StreamItem::Entry(_) | StreamItem::RunEnded(_) => panic!("{item:?}"),
         }
     }
-    assert_eq!((said, thought), (answer, thinking));
+    assert_eq!((output, thought), (answer, thinking));
 }
 
 /// Pieces of a reply that is retried are not joined with those of the first attempt, even where no
@@ -151,7 +151,7 @@ async fn text_of_two_replies_is_not_joined() {
 #[expect(clippy::disallowed_methods, reason = "the test measures how long it takes")]
 async fn joining_what_waits_takes_time_in_proportion_to_it() {
     const PIECES: usize = 400_000;
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let (feed, items) = OwnerFeed::new(None);
     for n in 0..PIECES {
         let kind = if n % 2 == 0 { TextKind::Answer } else { TextKind::Thinking };
@@ -160,6 +160,6 @@ async fn joining_what_waits_takes_time_in_proportion_to_it() {
     drop(feed);
     let text = joined_text(&read_all(items).await);
     assert_eq!(text.matches("yes").count(), PIECES);
-    let took = began.elapsed();
-    assert!(took < std::time::Duration::from_secs(30), "{took:?}");
+    let elapsed = started.elapsed();
+    assert!(elapsed < std::time::Duration::from_secs(30), "{elapsed:?}");
 }

@@ -33,8 +33,8 @@ pub enum StreamItem {
 
 impl StreamItem {
     /// Creates the item for a piece of text or thinking.
-    pub(super) fn from_delta(model_call: ModelCallId, kind: TextKind, piece: &str) -> Self {
-        let text = Arc::from(piece);
+    pub(super) fn from_delta(model_call: ModelCallId, kind: TextKind, chunk: &str) -> Self {
+        let text = Arc::from(chunk);
         match kind {
             TextKind::Answer => Self::TextDelta { model_call, text },
             TextKind::Thinking => Self::ThinkingDelta { model_call, text },

@@ -126,7 +126,7 @@ impl PlainSchema {
             (_, _, None) => false,
             (minimum, maximum, Some(number)) => {
                 minimum.is_none_or(|least| number >= least)
-                    && maximum.is_none_or(|most| number <= most)
+                    && maximum.is_none_or(|limit| number <= limit)
             }
         }
     }
@@ -206,7 +206,7 @@ fn not_empty(value: &Value) -> Option<&Vec<Value>> {
 
 fn is_within(length: usize, least: Option<u64>, most: Option<u64>) -> bool {
     let length = length as u64;
-    least.is_none_or(|least| length >= least) && most.is_none_or(|most| length <= most)
+    least.is_none_or(|least| length >= least) && most.is_none_or(|limit| length <= limit)
 }
 
 #[cfg(test)]

@@ -25,9 +25,9 @@ impl LaneHost {
         &self,
         lane: &LaneId,
         conversation: &Conversation,
-        mail: &[InboxMessage],
+        messages: &[InboxMessage],
     ) -> Result<Agent, DriveError> {
-        let Some((task, parent)) = child_task_of(conversation, mail) else {
+        let Some((task, parent)) = child_task_of(conversation, messages) else {
             return Ok(self.agent().clone());
         };
         let above = driver::load_conversation(&self.agent().ports, &parent.lane).await?.settings;
@@ -60,13 +60,13 @@ impl LaneHost {
     pub(crate) fn drive_claimed(
         self: &Arc<Self>,
         lane: &LaneId,
-        taken: HeldClaim,
+        claim: HeldClaim,
     ) -> Result<(), HeldClaim> {
         if self.hand_over.is_cancelled() {
-            return Err(taken);
+            return Err(claim);
         }
-        let Some(reservation) = self.reserve_lane(lane) else { return Err(taken) };
-        self.spawn_driver(lane.clone(), reservation.with_claim(taken));
+        let Some(reservation) = self.reserve_lane(lane) else { return Err(claim) };
+        self.spawn_driver(lane.clone(), reservation.with_claim(claim));
         Ok(())
     }
 
@@ -176,8 +176,8 @@ fn child_task_of(
     mail.iter().find_map(task_in_message)
 }
 
-fn task_in_message(mail: &InboxMessage) -> Option<(ChildTask, ParentLink)> {
-    if let InboxCommand::Task { task, parent, .. } = &mail.body {
+fn task_in_message(message: &InboxMessage) -> Option<(ChildTask, ParentLink)> {
+    if let InboxCommand::Task { task, parent, .. } = &message.body {
         return Some((task.clone(), parent.clone()));
     }
     None

@@ -59,9 +59,9 @@ impl LaneReservation {
     }
 
     /// Sets the claim of a lane that is claimed already.
-    pub(super) fn with_claim(mut self, taken: HeldClaim) -> Self {
-        self.unreleased_epoch = AtomicU64::new(taken.claim.epoch);
-        self.held_claim = Some(taken);
+    pub(super) fn with_claim(mut self, claim: HeldClaim) -> Self {
+        self.unreleased_epoch = AtomicU64::new(claim.claim.epoch);
+        self.held_claim = Some(claim);
         self
     }
 
@@ -90,8 +90,8 @@ impl LaneReservation {
         taken: Option<HeldClaim>,
     ) -> Result<DriveOutcome, DriveError> {
         let host = &self.host;
-        let taken = match taken {
-            Some(taken) => taken,
+        let claim = match taken {
+            Some(claim) => claim,
             None => tokio::select! {
                 biased;
                 taken = host.claim_lane(&self.lane) => taken?,
@@ -100,10 +100,10 @@ impl LaneReservation {
                 }
             },
         };
-        let epoch = taken.claim.epoch;
+        let epoch = claim.claim.epoch;
         self.unreleased_epoch.store(epoch, Ordering::SeqCst);
         // Boxed because opening takes more space than driving, and is over soon.
-        let opened = Box::pin(self.build_driver(taken, owner)).await;
+        let opened = Box::pin(self.build_driver(claim, owner)).await;
         let rest = match opened {
             Ok(driver) => tokio::select! {
                 biased;

@@ -22,10 +22,10 @@ pub trait Model: Send + Sync + 'static {
 /// Receives the partial output of a reply while it arrives.
 pub trait ReplyObserver: Send + Sync {
     /// Receives a piece of text, for live display.
-    fn on_text(&self, piece: &str);
+    fn on_text(&self, chunk: &str);
 
     /// Receives a piece of thinking, for live display.
-    fn on_thinking(&self, piece: &str);
+    fn on_thinking(&self, chunk: &str);
 
     /// Receives a content block that is complete.
     fn on_block(&self, index: u16, block: &ContentBlock);

@@ -112,8 +112,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Registers a lane with its affinity, creating it if it is new. A lane that has an affinity
     /// keeps it.
-    fn register_lane(&self, lane: LaneId, whose: Affinity)
-    -> BoxFuture<'_, Result<(), StoreError>>;
+    fn register_lane(
+        &self,
+        lane: LaneId,
+        affinity: Affinity,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Records that owners are dead: their lanes are fenced and have no owner from then on, and a
     /// run that was active on one of them is `timed_out`, resumable if its last checkpoint allows

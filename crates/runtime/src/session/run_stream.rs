@@ -118,9 +118,9 @@ impl RunStream {
 
     pub(super) async fn new_following(
         run: Option<RunId>,
-        place: StreamPosition,
+        position: StreamPosition,
     ) -> Result<Self, DriveError> {
-        let source = StreamSource::start_following(place, DropAction::KeepRunning).await?;
+        let source = StreamSource::start_following(position, DropAction::KeepRunning).await?;
         Ok(Self { run, source, buffered: VecDeque::new(), outcome: None })
     }
 
@@ -227,7 +227,7 @@ impl RunStream {
             return Ok(());
         }
         let asked = Box::pin(session.host.child_questions(&session.lane, conversation)).await?;
-        if asked.is_some_and(|asked| !asked.is_empty()) {
+        if asked.is_some_and(|questions| !questions.is_empty()) {
             let own = conversation.run.iter().flat_map(Run::open_questions).cloned().collect();
             self.outcome = Some(RunOutcome::Parked(own));
         }

@@ -14,7 +14,7 @@ pub(super) trait EventEncoder: Send + Sync {
     fn open_block(&mut self, out: &mut String, block: &AnswerBlock<'_>);
 
     /// Adds a piece to the open block.
-    fn write_piece(&mut self, out: &mut String, block: &AnswerBlock<'_>, piece: &str);
+    fn write_piece(&mut self, out: &mut String, block: &AnswerBlock<'_>, chunk: &str);
 
     /// Ends the open block, which is complete, or breaks off if it is a truncated call.
     fn close_block(&mut self, out: &mut String, block: &AnswerBlock<'_>);

@@ -17,8 +17,8 @@ fn split_long_word(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
         let end = rest.char_indices().nth(MAX_PIECE_CHARS).map_or(rest.len(), |(at, _)| at);
-        let (piece, after) = rest.split_at_checked(end)?;
+        let (chunk, after) = rest.split_at_checked(end)?;
         rest = after;
-        (!piece.is_empty()).then_some(piece)
+        (!chunk.is_empty()).then_some(chunk)
     })
 }

@@ -28,9 +28,9 @@ impl ResponseHead {
     }
 
     /// An id for the part of an answer at this index.
-    pub(super) fn part_id(&self, prefix: &str, place: usize) -> String {
+    pub(super) fn part_id(&self, prefix: &str, index: usize) -> String {
         let number = self.number;
-        format!("{prefix}{number:020}{place:04}")
+        format!("{prefix}{number:020}{index:04}")
     }
 
     /// All input tokens, cached or not, as OpenAI counts them.

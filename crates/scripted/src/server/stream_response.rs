@@ -106,9 +106,9 @@ impl StreamPlayer<'_> {
         block: &AnswerBlock<'_>,
         text: &str,
     ) -> Result<(), ClientLeft> {
-        for piece in pieces::split_pieces(text) {
+        for chunk in pieces::split_pieces(text) {
             self.wait_pace().await?;
-            self.write_events(|encoder, out| encoder.write_piece(out, block, piece)).await?;
+            self.write_events(|encoder, out| encoder.write_piece(out, block, chunk)).await?;
         }
         Ok(())
     }
@@ -124,13 +124,13 @@ impl StreamPlayer<'_> {
 
     /// Waits and sends pings meanwhile.
     async fn delay_with_pings(&mut self, ms: u64) -> Result<(), ClientLeft> {
-        let mut left = ms;
-        while left > PING_MS {
+        let mut remaining = ms;
+        while remaining > PING_MS {
             self.sleep_while_connected(PING_MS).await?;
             self.write_events(|encoder, out| encoder.write_ping(out)).await?;
-            left = left.saturating_sub(PING_MS);
+            remaining = remaining.saturating_sub(PING_MS);
         }
-        self.sleep_while_connected(left).await
+        self.sleep_while_connected(remaining).await
     }
 
     async fn end_with_fault(&mut self, fault: &ScriptedFault) -> Result<ServedOutcome, ClientLeft> {

@@ -43,8 +43,8 @@ fn ask(text: &str, stream: bool) -> Value {
 
 #[tokio::test]
 async fn a_document_has_everything() {
-    let place = TestServer::new(SCRIPT).await;
-    let response = place.post(PATH, &ask("look", false)).await;
+    let server = TestServer::new(SCRIPT).await;
+    let response = server.post(PATH, &ask("look", false)).await;
     assert!(response.header("x-request-id").unwrap().starts_with("req_"));
     let completion = response.json();
     assert_eq!(
@@ -73,10 +73,10 @@ async fn a_document_has_everything() {
 
 #[tokio::test]
 async fn a_stream_adds_up_to_the_document() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     let mut request = ask("look", true);
     request["stream_options"] = json!({"include_usage": true});
-    let events = events(&place.post(PATH, &request).await.body);
+    let events = events(&server.post(PATH, &request).await.body);
     assert_eq!(events.last().unwrap().1, "[DONE]");
     let chunks: Vec<&Value> = events[..events.len() - 1].iter().map(|(_, data)| data).collect();
     assert!(chunks.iter().all(|chunk| chunk["object"] == "chat.completion.chunk"));
@@ -109,28 +109,28 @@ async fn a_stream_adds_up_to_the_document() {
 
 #[tokio::test]
 async fn results_are_read_with_their_tools() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     let mut request = ask("look", false);
-    let reply = place.post(PATH, &request).await.json();
+    let reply = server.post(PATH, &request).await.json();
     let messages = request["messages"].as_array_mut().unwrap();
     messages.push(reply["choices"][0]["message"].clone());
     // In another order than the calls: the id decides.
     let failed = json!({"error": true, "code": "no"}).to_string();
     messages.push(json!({"role": "tool", "tool_call_id": "call_b", "content": failed}));
     messages.push(json!({"role": "tool", "tool_call_id": "call_a", "content": "it is 42"}));
-    let reply = place.post(PATH, &request).await.json();
+    let reply = server.post(PATH, &request).await.json();
     assert_eq!(reply["choices"][0]["message"]["content"], "It is 42.");
     // A text after the results is part of the same turn.
     let note = json!({"role": "user", "content": "one round left"});
     request["messages"].as_array_mut().unwrap().push(note);
-    let reply = place.post(PATH, &request).await.json();
+    let reply = server.post(PATH, &request).await.json();
     assert_eq!(reply["choices"][0]["message"]["content"], "It is 42.");
     assert_eq!(reply["choices"][0]["finish_reason"], "stop");
 }
 
 #[tokio::test]
 async fn finish_reasons_are_mapped_or_passed_through() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     let table = [
         ("refuse", "content_filter"),
         ("odd stop", "never_heard_of"),
@@ -139,9 +139,9 @@ async fn finish_reasons_are_mapped_or_passed_through() {
         ("nothing fits", "stop"),
     ];
     for (text, expected) in table {
-        let whole = place.post(PATH, &ask(text, false)).await.json();
+        let whole = server.post(PATH, &ask(text, false)).await.json();
         assert_eq!(whole["choices"][0]["finish_reason"], expected, "{text}");
-        let events = events(&place.post(PATH, &ask(text, true)).await.body);
+        let events = events(&server.post(PATH, &ask(text, true)).await.body);
         let ended = &events[events.len() - 2].1["choices"][0];
         assert_eq!(ended["finish_reason"], expected, "{text}");
     }
@@ -149,8 +149,8 @@ async fn finish_reasons_are_mapped_or_passed_through() {
 
 #[tokio::test]
 async fn a_truncated_call_has_half_its_arguments() {
-    let place = TestServer::new(SCRIPT).await;
-    let whole = place.post(PATH, &ask("long", false)).await.json();
+    let server = TestServer::new(SCRIPT).await;
+    let whole = server.post(PATH, &ask("long", false)).await.json();
     let call = &whole["choices"][0]["message"]["tool_calls"][0];
     assert_eq!(call["function"]["arguments"], r#"{"content": "abc"#);
 }

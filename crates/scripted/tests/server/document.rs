@@ -107,35 +107,35 @@ async fn every_example_answers_as_the_page_says() {
     }
     for DocumentedExample { example, messages, answer } in plays {
         let mut found = scripts.iter().filter(|script| script.contains(example));
-        let place = TestServer::new(found.next().unwrap()).await;
+        let server = TestServer::new(found.next().unwrap()).await;
         assert!(found.next().is_none(), "{example} stands in two examples");
         let tools = json!([{"name": "Search", "input_schema": {"type": "object"}}]);
         let body = json!({"model": "m", "max_tokens": 9, "tools": tools, "messages": messages});
-        let shown = match place.try_post("/v1/messages", &body).await {
+        let output = match server.try_post("/v1/messages", &body).await {
             None => "closed".to_owned(),
             Some(response) => {
                 let wait = response.header("retry-after").unwrap_or_default();
                 format!("{} retry-after: {wait} {}", response.status, response.body)
             }
         };
-        assert!(shown.contains(answer), "{example}: {answer} is not in {shown}");
-        place.stop().await;
+        assert!(output.contains(answer), "{example}: {answer} is not in {output}");
+        server.stop().await;
     }
 }
 
 /// The three requests of the page, one for each format.
 #[tokio::test]
 async fn every_request_of_the_page_is_answered() {
-    let place = TestServer::new(scripts()[0]).await;
+    let server = TestServer::new(scripts()[0]).await;
     let mut formats = Vec::new();
     for request in PAGE.split("curl -s http://127.0.0.1:8123").skip(1) {
         let (path, rest) = request.split_once(" -d '").unwrap();
         let body: Value = serde_json::from_str(rest.split('\'').next().unwrap()).unwrap();
-        let response = place.post(path, &body).await;
+        let response = server.post(path, &body).await;
         assert_eq!(response.status, 200, "{path}");
         assert!(response.body.contains("Hello yourself."), "{path}: {}", response.body);
         formats.push(path);
     }
     assert_eq!(formats, ["/v1/messages", "/v1/chat/completions", "/v1/responses"]);
-    place.stop().await;
+    server.stop().await;
 }

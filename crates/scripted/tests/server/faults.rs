@@ -69,10 +69,10 @@ fn ask(text: &str, stream: bool) -> [Asking; 3] {
 
 #[tokio::test]
 async fn a_refused_request_has_its_status_and_its_error() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for stream in [false, true] {
         for (path, request) in ask("busy", stream) {
-            let response = place.post(path, &request).await;
+            let response = server.post(path, &request).await;
             assert_eq!(
                 (response.status, response.header("retry-after")),
                 (529, Some("2")),
@@ -84,7 +84,7 @@ async fn a_refused_request_has_its_status_and_its_error() {
             assert_eq!(error["error"]["type"], kind);
         }
         for (path, request) in ask("limited", stream) {
-            let response = place.post(path, &request).await;
+            let response = server.post(path, &request).await;
             let date = Some("Wed, 21 Oct 2026 07:28:00 GMT");
             assert_eq!((response.status, response.header("retry-after")), (429, date), "{path}");
             assert_eq!(response.json()["error"]["type"], "rate_limit_error");
@@ -94,9 +94,9 @@ async fn a_refused_request_has_its_status_and_its_error() {
 
 #[tokio::test]
 async fn an_error_after_a_block_comes_inside_the_stream() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for (path, request) in ask("late", true) {
-        let response = place.post(path, &request).await;
+        let response = server.post(path, &request).await;
         assert_eq!((response.status, response.end), (200, ResponseEnd::Complete), "{path}");
         let events = events(&response.body);
         let error = match path {
@@ -106,10 +106,10 @@ async fn an_error_after_a_block_comes_inside_the_stream() {
         };
         assert_eq!(error, "it broke", "{path}");
     }
-    let served = place.served(3).await;
+    let served = server.served(3).await;
     assert!(served.iter().all(|served| served.outcome == ServedOutcome::Failed { status: 500 }));
     for (path, request) in ask("late", false) {
-        let response = place.post(path, &request).await;
+        let response = server.post(path, &request).await;
         assert_eq!(
             (response.status, &response.json()["error"]["message"]),
             (500, &json!("it broke")),
@@ -120,25 +120,25 @@ async fn an_error_after_a_block_comes_inside_the_stream() {
 
 #[tokio::test]
 async fn a_cut_drops_the_connection_after_what_was_said() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for (path, request) in ask("cut", true) {
-        let response = place.post(path, &request).await;
+        let response = server.post(path, &request).await;
         assert_eq!((response.status, response.end), (200, ResponseEnd::Broken), "{path}");
         assert!(response.body.contains("two"), "{}", response.body);
         assert!(!response.body.contains("[DONE]") && !response.body.contains("message_stop"));
     }
     let (path, request) = &ask("cut", true)[0];
-    let whole = events(&place.post(path, request).await.body);
+    let whole = events(&server.post(path, request).await.body);
     assert_eq!(whole.last().unwrap().0, "content_block_stop");
-    let served = place.served(4).await;
+    let served = server.served(4).await;
     assert!(served.iter().all(|served| served.outcome == ServedOutcome::Cut));
 }
 
 #[tokio::test]
 async fn a_cut_inside_leaves_half_a_block() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for (path, request) in ask("cut inside", true) {
-        let response = place.post(path, &request).await;
+        let response = server.post(path, &request).await;
         assert_eq!(response.end, ResponseEnd::Broken, "{path}");
         assert!(
             response.body.contains("two") && !response.body.contains("four"),
@@ -147,7 +147,7 @@ async fn a_cut_inside_leaves_half_a_block() {
         );
     }
     let (path, request) = &ask("cut call", true)[0];
-    let events = events(&place.post(path, request).await.body);
+    let events = events(&server.post(path, request).await.body);
     assert!(named(&events, "content_block_stop").is_empty());
     let deltas = named(&events, "content_block_delta").into_iter();
     let partial: String =
@@ -157,18 +157,18 @@ async fn a_cut_inside_leaves_half_a_block() {
 
 #[tokio::test]
 async fn a_cut_at_once_is_a_stream_that_says_nothing() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for (path, request) in ask("cut at once", true) {
-        let response = place.post(path, &request).await;
+        let response = server.post(path, &request).await;
         assert_eq!((response.status, response.end), (200, ResponseEnd::Broken), "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_cut_document_is_half_a_document() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for (path, request) in ask("cut", false) {
-        let response = place.post(path, &request).await;
+        let response = server.post(path, &request).await;
         assert_eq!((response.status, response.end), (200, ResponseEnd::Broken), "{path}");
         let promised: usize = response.header("content-length").unwrap().parse().unwrap();
         assert!(!response.body.is_empty() && response.body.len() < promised);
@@ -177,47 +177,47 @@ async fn a_cut_document_is_half_a_document() {
 
 #[tokio::test]
 async fn a_connection_that_cannot_be_made_closes_without_a_word() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for (path, request) in ask("closed", true) {
-        assert!(place.try_post(path, &request).await.is_none(), "{path}");
+        assert!(server.try_post(path, &request).await.is_none(), "{path}");
     }
-    let served = place.served(3).await;
+    let served = server.served(3).await;
     assert!(served.iter().all(|served| served.outcome == ServedOutcome::Closed));
 }
 
 #[tokio::test]
 async fn a_timeout_is_silence_until_the_client_leaves() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for text in ["silence", "stall"] {
         for (path, request) in ask(text, true) {
-            let mut connection = place.connect().await;
+            let mut connection = server.connect().await;
             let request = request.to_string();
             let answer = connection.post(path, &request);
             let answer = timeout(Duration::from_millis(150), answer).await.ok();
             assert!(answer.is_none(), "{path} {text}");
         }
     }
-    let served = place.served(6).await;
+    let served = server.served(6).await;
     assert!(served.iter().all(|served| served.outcome == ServedOutcome::ClientLeft), "{served:?}");
 }
 
 #[tokio::test]
 async fn delay_and_pace_take_their_time() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     for stream in [true, false] {
         for (path, request) in ask("slow", stream) {
-            let response = place.post(path, &request).await;
+            let response = server.post(path, &request).await;
             assert_eq!((response.status, response.end), (200, ResponseEnd::Complete), "{path}");
         }
     }
-    let served = place.served(6).await;
+    let served = server.served(6).await;
     assert!(served.iter().all(|served| served.took_ms >= 50 + 3 * 20), "{served:?}");
 }
 
 #[tokio::test]
 async fn a_rule_once_used_steps_aside_for_all_connections() {
-    let place = TestServer::new("when any\n  once\n  fail 529\nwhen any\n  say \"fine\"").await;
+    let server = TestServer::new("when any\n  once\n  fail 529\nwhen any\n  say \"fine\"").await;
     let (path, request) = &ask("x", false)[0];
-    assert_eq!(place.post(path, request).await.status, 529);
-    assert_eq!(place.post(path, request).await.status, 200);
+    assert_eq!(server.post(path, request).await.status, 529);
+    assert_eq!(server.post(path, request).await.status, 200);
 }

@@ -17,8 +17,8 @@ fn ask(stream: bool) -> String {
 
 #[tokio::test]
 async fn a_connection_is_kept() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     for _ in 0..20 {
         let response = connection.post(PATH, &ask(true)).await.unwrap();
         assert_eq!((response.status, response.end), (200, ResponseEnd::Complete));
@@ -30,8 +30,8 @@ async fn a_connection_is_kept() {
 
 #[tokio::test]
 async fn a_body_may_come_in_chunks() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     let head =
         format!("POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n");
     connection.send(head.as_bytes()).await;
@@ -44,8 +44,8 @@ async fn a_body_may_come_in_chunks() {
 
 #[tokio::test]
 async fn models_are_listed_for_both_services() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     let openai = connection.get("/v1/models", "").await.unwrap().json();
     assert_eq!(
         (&openai["object"], &openai["data"][0]["object"]),
@@ -63,21 +63,21 @@ async fn models_are_listed_for_both_services() {
 
 #[tokio::test]
 async fn unknown_paths_and_methods_are_refused_in_the_format_of_the_path() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     let lost = connection.get("/v2/nothing?key=secret", "").await.unwrap();
     assert_eq!((lost.status, &lost.json()["error"]["code"]), (404, &json!("not_found")));
     let wrong = connection.get("/v1/messages", "").await.unwrap();
     assert_eq!((wrong.status, &wrong.json()["type"]), (405, &json!("error")));
-    let served = place.served(2).await;
+    let served = server.served(2).await;
     assert_eq!((served[0].method.as_str(), served[0].path.as_str()), ("GET", "/v2/nothing"));
     assert!(matches!(served[1].outcome, ServedOutcome::Answered { status: 405, .. }));
 }
 
 #[tokio::test]
 async fn a_body_over_its_bound_is_refused_and_the_connection_lives() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     let long = "x".repeat(MAX_BODY_BYTES + 1);
     let response = connection.post("/v1/messages", &long).await.unwrap();
     assert_eq!(response.status, 413);
@@ -87,17 +87,17 @@ async fn a_body_over_its_bound_is_refused_and_the_connection_lives() {
 
 #[tokio::test]
 async fn a_body_at_its_bound_is_read() {
-    let place = TestServer::new(HELLO).await;
+    let server = TestServer::new(HELLO).await;
     let bare = json!({"model": "m", "messages": [{"role": "user", "content": ""}]}).to_string();
     let content = "x".repeat(MAX_BODY_BYTES - bare.len());
     let request = json!({"model": "m", "messages": [{"role": "user", "content": content}]});
-    assert_eq!(place.post(PATH, &request).await.status, 200);
+    assert_eq!(server.post(PATH, &request).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_head_over_its_bound_is_refused() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     let header = format!("x-long: {}\r\n", "y".repeat(4 * MAX_HEAD_BYTES));
     let response = connection.get("/v1/models", &header).await;
     assert!(response.is_none_or(|response| response.status == 431));
@@ -105,8 +105,8 @@ async fn a_head_over_its_bound_is_refused() {
 
 #[tokio::test]
 async fn json_as_deep_as_one_likes_is_no_danger() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     for body in [deep.clone(), format!(r#"{{"model":"m","max_tokens":1,"messages":{deep}}}"#)] {
         for path in ["/v1/messages", PATH, "/v1/responses"] {
@@ -117,8 +117,8 @@ async fn json_as_deep_as_one_likes_is_no_danger() {
 
 #[tokio::test]
 async fn bytes_that_are_no_text_are_refused() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     connection
         .send(b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 2\r\n\r\n\xff\xfe")
         .await;
@@ -127,28 +127,28 @@ async fn bytes_that_are_no_text_are_refused() {
 
 #[tokio::test]
 async fn a_client_that_leaves_in_its_body_is_noticed() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     connection
         .send(b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n{")
         .await;
     drop(connection);
-    assert_eq!(place.served(1).await[0].outcome, ServedOutcome::ClientLeft);
+    assert_eq!(server.served(1).await[0].outcome, ServedOutcome::ClientLeft);
 }
 
 #[tokio::test]
 async fn stopping_is_clean_with_connections_open() {
-    let place = TestServer::new("when any\n  say \"a\"\n  fail timeout\n").await;
-    let address = place.address;
-    let idle = place.connect().await;
-    let mut busy = place.connect().await;
+    let server = TestServer::new("when any\n  say \"a\"\n  fail timeout\n").await;
+    let address = server.address;
+    let idle = server.connect().await;
+    let mut busy = server.connect().await;
     let body = ask(true);
     let head = format!(
         "POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     busy.send(head.as_bytes()).await;
-    place.stop().await;
+    server.stop().await;
     assert!(tokio::net::TcpStream::connect(address).await.is_err());
     drop((idle, busy));
 }
@@ -163,18 +163,18 @@ async fn other_machines_are_kept_out() {
 
 #[tokio::test]
 async fn a_port_that_is_taken_is_named() {
-    let place = TestServer::new(HELLO).await;
-    let refused = ScriptedServer::bind(place.address).await.unwrap_err();
-    assert!(refused.to_string().contains(&place.address.to_string()), "{refused}");
+    let server = TestServer::new(HELLO).await;
+    let refused = ScriptedServer::bind(server.address).await.unwrap_err();
+    assert!(refused.to_string().contains(&server.address.to_string()), "{refused}");
 }
 
 /// A web page in a browser must not be able to use the server, under whatever name it reaches it.
 #[tokio::test]
 async fn requests_of_other_machines_pages_are_refused() {
-    let place = TestServer::new(HELLO).await;
+    let server = TestServer::new(HELLO).await;
     let body = ask(false);
     let status = async |headers: &str| {
-        let mut connection = place.connect().await;
+        let mut connection = server.connect().await;
         let length = body.len();
         let head =
             format!("POST {PATH} HTTP/1.1\r\n{headers}content-length: {length}\r\n\r\n{body}");
@@ -203,16 +203,16 @@ async fn requests_of_other_machines_pages_are_refused() {
 /// Connections that send nothing, or half of a head, do not keep others out.
 #[tokio::test]
 async fn half_open_connections_make_room() {
-    let place = TestServer::new(HELLO).await;
+    let server = TestServer::new(HELLO).await;
     let mut silent = Vec::new();
     for number in 0..MAX_CONNECTIONS + 50 {
-        let mut connection = place.connect().await;
+        let mut connection = server.connect().await;
         if number % 2 == 0 {
             connection.send(b"POST /v1/messages HTTP/1.1\r\nhost: 127").await;
         }
         silent.push(connection);
     }
-    let mut connection = place.connect().await;
+    let mut connection = server.connect().await;
     let body = ask(false);
     let asked = connection.post(PATH, &body);
     let answered = tokio::time::timeout(std::time::Duration::from_secs(20), asked).await;

@@ -45,8 +45,8 @@ fn ask(text: &str, stream: bool) -> Value {
 
 #[tokio::test]
 async fn a_document_has_everything() {
-    let place = TestServer::new(SCRIPT).await;
-    let response = place.post(PATH, &ask("look", false)).await;
+    let server = TestServer::new(SCRIPT).await;
+    let response = server.post(PATH, &ask("look", false)).await;
     assert_eq!((response.status, response.header("content-type")), (200, Some("application/json")));
     assert!(response.header("request-id").unwrap().starts_with("req_"));
     let message = response.json();
@@ -71,8 +71,8 @@ async fn a_document_has_everything() {
 
 #[tokio::test]
 async fn a_stream_has_every_event_in_order() {
-    let place = TestServer::new(SCRIPT).await;
-    let response = place.post(PATH, &ask("look", true)).await;
+    let server = TestServer::new(SCRIPT).await;
+    let response = server.post(PATH, &ask("look", true)).await;
     assert_eq!(response.header("content-type"), Some("text/event-stream; charset=utf-8"));
     assert_eq!(response.end, ResponseEnd::Complete);
     let events = events(&response.body);
@@ -109,16 +109,16 @@ async fn a_stream_has_every_event_in_order() {
 
 #[tokio::test]
 async fn results_are_read_with_their_tools() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     let mut request = ask("look", false);
-    let reply = place.post(PATH, &request).await.json();
+    let reply = server.post(PATH, &request).await.json();
     let messages = request["messages"].as_array_mut().unwrap();
     messages.push(json!({"role": "assistant", "content": reply["content"]}));
     messages.push(json!({"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "toolu_a", "content": [{"type": "text", "text": "it is 42"}]},
         {"type": "tool_result", "tool_use_id": "toolu_b", "content": "no", "is_error": true},
         {"type": "text", "text": "one round left"}]}));
-    let reply = place.post(PATH, &request).await.json();
+    let reply = server.post(PATH, &request).await.json();
     assert_eq!(reply["content"], json!([{"type": "text", "text": "It is 42."}]));
     assert_eq!(reply["stop_reason"], "end_turn");
     assert_eq!(reply["usage"]["cache_creation_input_tokens"], 40);
@@ -126,10 +126,10 @@ async fn results_are_read_with_their_tools() {
 
 #[tokio::test]
 async fn raw_blocks_go_out_verbatim() {
-    let place = TestServer::new(SCRIPT).await;
-    let whole = place.post(PATH, &ask("raw", false)).await;
+    let server = TestServer::new(SCRIPT).await;
+    let whole = server.post(PATH, &ask("raw", false)).await;
     assert!(whole.body.contains(r#"{"type": "odd",        "n": 1.50}"#), "{}", whole.body);
-    let streamed = place.post(PATH, &ask("raw", true)).await;
+    let streamed = server.post(PATH, &ask("raw", true)).await;
     assert!(streamed.body.contains(r#"{"type": "odd",        "n": 1.50}"#), "{}", streamed.body);
     let starts = events(&streamed.body);
     assert_eq!(named(&starts, "content_block_start").len(), 2);
@@ -137,28 +137,28 @@ async fn raw_blocks_go_out_verbatim() {
 
 #[tokio::test]
 async fn stops_are_passed_through() {
-    let place = TestServer::new(SCRIPT).await;
-    let stopped = place.post(PATH, &ask("stop", false)).await.json();
+    let server = TestServer::new(SCRIPT).await;
+    let stopped = server.post(PATH, &ask("stop", false)).await.json();
     assert_eq!(
         (&stopped["stop_reason"], &stopped["stop_sequence"]),
         (&json!("stop_sequence"), &json!("\nUser:"))
     );
-    let streamed = events(&place.post(PATH, &ask("stop", true)).await.body);
+    let streamed = events(&server.post(PATH, &ask("stop", true)).await.body);
     let delta = json!({"stop_reason": "stop_sequence", "stop_sequence": "\nUser:"});
     assert_eq!(named(&streamed, "message_delta")[0]["delta"], delta);
-    let odd = place.post(PATH, &ask("odd stop", false)).await.json();
+    let odd = server.post(PATH, &ask("odd stop", false)).await.json();
     assert_eq!(odd["stop_reason"], "never_heard_of");
 }
 
 #[tokio::test]
 async fn a_truncated_call_ends_with_max_tokens_inside_its_input() {
-    let place = TestServer::new(SCRIPT).await;
-    let events = events(&place.post(PATH, &ask("long", true)).await.body);
+    let server = TestServer::new(SCRIPT).await;
+    let events = events(&server.post(PATH, &ask("long", true)).await.body);
     let pieces = named(&events, "content_block_delta").into_iter();
     let json: String = pieces.filter_map(|delta| delta["delta"]["partial_json"].as_str()).collect();
     assert_eq!(json, r#"{"file_path": "a.txt", "content": "abc"#);
     assert_eq!(named(&events, "message_delta")[0]["delta"]["stop_reason"], "max_tokens");
-    let whole = place.post(PATH, &ask("long", false)).await.json();
+    let whole = server.post(PATH, &ask("long", false)).await.json();
     assert_eq!(
         (&whole["stop_reason"], &whole["content"][0]["input"]),
         (&json!("max_tokens"), &json!({}))
@@ -167,11 +167,11 @@ async fn a_truncated_call_ends_with_max_tokens_inside_its_input() {
 
 #[tokio::test]
 async fn tokens_are_counted() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     let path = "/v1/messages/count_tokens";
     let count = async |text: &str| {
         let body = json!({"model": "m", "messages": [{"role": "user", "content": text}]});
-        place.post(path, &body).await.json()["input_tokens"].as_u64().unwrap()
+        server.post(path, &body).await.json()["input_tokens"].as_u64().unwrap()
     };
     let (short, long) = (count("hi").await, count(&"word ".repeat(400)).await);
     assert!(short > 0 && long > short + 400, "{short} {long}");

@@ -7,8 +7,8 @@ use crate::test_server::TestServer;
 const HELLO: &str = "when any\n  say \"hello\"\n";
 
 async fn refuses(path: &str, table: &[(Value, &str)]) {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     for (request, expected) in table {
         let response = connection.post(path, &request.to_string()).await.unwrap();
         assert_eq!(response.status, 400, "{request}: {}", response.body);
@@ -158,8 +158,8 @@ async fn by_responses() {
 
 #[tokio::test]
 async fn what_is_no_json_is_told_so() {
-    let place = TestServer::new(HELLO).await;
-    let mut connection = place.connect().await;
+    let server = TestServer::new(HELLO).await;
+    let mut connection = server.connect().await;
     for path in
         ["/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/responses"]
     {

@@ -37,10 +37,10 @@ fn ask(text: &str, stream: bool) -> Value {
 
 #[tokio::test]
 async fn a_document_has_everything() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     let mut request = ask("look", false);
     request["include"] = json!(["reasoning.encrypted_content"]);
-    let response = place.post(PATH, &request).await.json();
+    let response = server.post(PATH, &request).await.json();
     assert_eq!(
         (&response["object"], &response["status"]),
         (&json!("response"), &json!("completed"))
@@ -71,8 +71,8 @@ async fn a_document_has_everything() {
 
 #[tokio::test]
 async fn a_stream_adds_up_to_the_document() {
-    let place = TestServer::new(SCRIPT).await;
-    let events = events(&place.post(PATH, &ask("look", true)).await.body);
+    let server = TestServer::new(SCRIPT).await;
+    let events = events(&server.post(PATH, &ask("look", true)).await.body);
     assert!(events.iter().all(|(name, data)| data["type"] == **name));
     let numbers: Vec<u64> =
         events.iter().map(|(_, data)| data["sequence_number"].as_u64().unwrap()).collect();
@@ -103,9 +103,9 @@ async fn a_stream_adds_up_to_the_document() {
 
 #[tokio::test]
 async fn results_are_read_with_their_tools() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     let first = ask("look", false);
-    let reply = place.post(PATH, &first).await.json();
+    let reply = server.post(PATH, &first).await.json();
     let mut input =
         vec![json!({"role": "user", "content": [{"type": "input_text", "text": "look"}]})];
     input.extend(reply["output"].as_array().unwrap().iter().cloned());
@@ -113,23 +113,23 @@ async fn results_are_read_with_their_tools() {
     input.push(json!({"type": "function_call_output", "call_id": "call_a", "output": "it is 42"}));
     let mut request = first;
     request["input"] = Value::from(input);
-    let reply = place.post(PATH, &request).await.json();
+    let reply = server.post(PATH, &request).await.json();
     assert_eq!(reply["output"][0]["content"][0]["text"], "It is 42.");
 }
 
 #[tokio::test]
 async fn stops_become_states() {
-    let place = TestServer::new(SCRIPT).await;
+    let server = TestServer::new(SCRIPT).await;
     let table = [
         ("refuse", "content_filter"),
         ("odd stop", "never_heard_of"),
         ("long", "max_output_tokens"),
     ];
     for (text, reason) in table {
-        let whole = place.post(PATH, &ask(text, false)).await.json();
+        let whole = server.post(PATH, &ask(text, false)).await.json();
         assert_eq!(whole["status"], "incomplete", "{text}");
         assert_eq!(whole["incomplete_details"]["reason"], reason);
-        let events = events(&place.post(PATH, &ask(text, true)).await.body);
+        let events = events(&server.post(PATH, &ask(text, true)).await.body);
         let (name, data) = events.last().unwrap();
         assert_eq!(name, "response.incomplete");
         assert_eq!(data["response"]["incomplete_details"]["reason"], reason);
@@ -138,8 +138,8 @@ async fn stops_become_states() {
 
 #[tokio::test]
 async fn a_truncated_call_is_an_incomplete_item() {
-    let place = TestServer::new(SCRIPT).await;
-    let events = events(&place.post(PATH, &ask("long", true)).await.body);
+    let server = TestServer::new(SCRIPT).await;
+    let events = events(&server.post(PATH, &ask("long", true)).await.body);
     let item = &named(&events, "response.output_item.done")[0]["item"];
     assert_eq!(
         (&item["status"], &item["arguments"]),

@@ -115,11 +115,11 @@ impl StoreState {
     fn release_dead_lane(&mut self, id: LaneId, pass: &ReconcileRequest) -> AbandonedLane {
         let (at_work, resume_available) = self.interrupted_run(&id);
         let own = at_work.as_ref().and_then(|run| self.run_positions.get(run));
-        let own = own.and_then(|place| self.runs.get(*place)?.description.resume);
+        let own = own.and_then(|index| self.runs.get(*index)?.description.resume);
         let is_offered = pass.resume.is_offered(own.unwrap_or_default());
         if let Some(run) = &at_work
-            && let Some(place) = self.run_positions.get(run).copied()
-            && let Some(info) = self.runs.get_mut(place)
+            && let Some(index) = self.run_positions.get(run).copied()
+            && let Some(info) = self.runs.get_mut(index)
         {
             let info = Arc::make_mut(info);
             info.state = RunState::TimedOut;
@@ -142,7 +142,7 @@ impl StoreState {
     fn interrupted_run(&self, id: &LaneId) -> (Option<RunId>, bool) {
         let Some(lane) = self.find_lane(id) else { return (None, false) };
         let place = lane.occupied_by.as_ref().and_then(|run| self.run_positions.get(run));
-        let info = place.and_then(|place| self.runs.get(*place));
+        let info = place.and_then(|index| self.runs.get(*index));
         let Some(info) = info.filter(|info| info.state == RunState::Running) else {
             return (None, false);
         };
@@ -255,7 +255,7 @@ impl StoreState {
         });
         self.runs =
             self.runs.iter().filter(|run| !removed.lanes.contains(&run.lane)).cloned().collect();
-        let places = self.runs.iter().enumerate().map(|(place, run)| (run.run.clone(), place));
+        let places = self.runs.iter().enumerate().map(|(index, run)| (run.run.clone(), index));
         self.run_positions = places.collect();
         Ok(removed)
     }

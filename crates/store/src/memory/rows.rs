@@ -30,8 +30,8 @@ impl StoreState {
     fn write_run(&mut self, lane: &LaneId, row: &RunRow) -> Result<(), StoreError> {
         self.occupy_lane(lane, row)?;
         let next = self.runs.len();
-        let place = *self.run_positions.entry(row.run.clone()).or_insert(next);
-        match self.runs.get_mut(place) {
+        let index = *self.run_positions.entry(row.run.clone()).or_insert(next);
+        match self.runs.get_mut(index) {
             None => self.runs.push_back(Arc::new(run_info(lane, row))),
             Some(run) if run.lane == *lane => {
                 let description = row.description.clone().with_defaults_from(&run.description);

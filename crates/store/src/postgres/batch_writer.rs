@@ -168,8 +168,8 @@ async fn resolve_uncertain(
     let landed = find_landed(connection, &appends).await?;
     let mut place = 0..;
     let (done, rest) = pending.jobs.drain(..).partition(|job: &AppendJob| {
-        let place = place.next().unwrap_or(usize::MAX);
-        job.attempt == AttemptState::MayHaveLanded && landed.contains(&place)
+        let index = place.next().unwrap_or(usize::MAX);
+        job.attempt == AttemptState::MayHaveLanded && landed.contains(&index)
     });
     pending.jobs = rest;
     Vec::into_iter(done).for_each(|job| reply_success(notifier, job));
@@ -309,9 +309,9 @@ async fn find_landed(
         let ord = row
             .try_get::<_, i64>(0)
             .map_err(|error| classify_error(connection.location(), &error))?;
-        let place = usize::try_from(ord).unwrap_or(usize::MAX);
-        let is_ours = appends.get(place).is_some_and(|append| is_last_entry_of(append, row));
-        landed.extend(is_ours.then_some(place));
+        let index = usize::try_from(ord).unwrap_or(usize::MAX);
+        let is_ours = appends.get(index).is_some_and(|append| is_last_entry_of(append, row));
+        landed.extend(is_ours.then_some(index));
     }
     Ok(landed)
 }

@@ -69,9 +69,9 @@ pub(super) fn unreachable_error(location: &str, reason: String) -> PgError {
     PgError::ConnectionLost(StoreError::Unreachable { location: location.to_owned(), reason })
 }
 
-fn classify_server_error(location: &str, said: &DbError) -> PgError {
-    let reason = said.message().to_owned();
-    let code = said.code();
+fn classify_server_error(location: &str, error: &DbError) -> PgError {
+    let reason = error.message().to_owned();
+    let code = error.code();
     let refused = |what: String| PgError::Rejected(invalid_argument(what));
     match code.code() {
         "40001" | "40P01" | "57014" | "55P03" => PgError::Retry(busy_error(location, &reason)),
@@ -89,12 +89,12 @@ fn classify_server_error(location: &str, said: &DbError) -> PgError {
         "42501" => refused(format!(
             "{location}: {reason}; grant this user the privilege, or use another user"
         )),
-        "53100" => server_error(said, StoreError::DiskFull { location: location.to_owned() }),
+        "53100" => server_error(error, StoreError::DiskFull { location: location.to_owned() }),
         "XX001" | "XX002" => {
             PgError::Rejected(StoreError::Corrupt { location: location.to_owned(), reason })
         }
         code if code.starts_with("08") => unreachable_error(location, reason),
-        _ => server_error(said, StoreError::Broken { location: location.to_owned(), reason }),
+        _ => server_error(error, StoreError::Broken { location: location.to_owned(), reason }),
     }
 }
 

@@ -263,7 +263,7 @@ impl WriteOutput {
 
     pub(super) fn into_abandoned(self) -> Result<Vec<AbandonedLane>, StoreError> {
         match self {
-            Self::Abandoned(left) => Ok(left),
+            Self::Abandoned(abandoned) => Ok(abandoned),
             _ => Err(unexpected_output()),
         }
     }

@@ -14,8 +14,8 @@ const WITH_A_SECOND: Migrations = Migrations::new(&[
 ]);
 
 fn columns(connection: &Connection) -> i64 {
-    let ask = "SELECT count(*) FROM pragma_table_info('lane')";
-    connection.query_row(ask, [], |row| row.get(0)).unwrap()
+    let prompt = "SELECT count(*) FROM pragma_table_info('lane')";
+    connection.query_row(prompt, [], |row| row.get(0)).unwrap()
 }
 
 #[test]

@@ -67,13 +67,13 @@ pub(crate) async fn claim_new_lane(store: &dyn Store, name: &str) -> Epoch {
 
 /// Claims the lanes `a` and `b` together, of which `a` has a message that cannot be decoded.
 pub(crate) async fn check_only_a_unreadable(store: &impl Store) {
-    let look = ClaimQuery {
+    let query = ClaimQuery {
         now: UnixMillis(0),
         limit: 9,
         scope: WorkerScope::default(),
         exclude: Vec::new(),
     };
-    let mut found = store.claim_runnable_lanes("w".into(), look).await.unwrap();
+    let mut found = store.claim_runnable_lanes("w".into(), query).await.unwrap();
     found.sort_by(|one, other| one.0.cmp(&other.0));
     let came: Vec<_> = found.iter().map(|(lane, claim)| (lane, claim.messages.is_some())).collect();
     assert_eq!(came, [(&lane("a"), false), (&lane("b"), true)]);

@@ -17,16 +17,16 @@ const PLACE: &str = "WINDLASS_TEST_DATABASE";
 /// Not a test: the code of the victim.
 #[tokio::test]
 async fn victim() {
-    let Ok(place) = std::env::var(PLACE) else { return };
-    let store = open(&place).await;
+    let Ok(location) = std::env::var(PLACE) else { return };
+    let store = open(&location).await;
     run_to_crash_point(&store).await;
 }
 
 #[expect(clippy::disallowed_methods, reason = "somebody has to die")]
-fn run_victim(name: &str, place: &str, variable: &str, value: &str) -> ExitStatus {
+fn run_victim(name: &str, location: &str, variable: &str, value: &str) -> ExitStatus {
     let mut victim = Command::new(std::env::current_exe().unwrap());
     victim.args(["--exact", &format!("postgres_points::{name}")]);
-    victim.env(PLACE, place).env(variable, value);
+    victim.env(PLACE, location).env(variable, value);
     victim.output().unwrap().status
 }
 
@@ -53,8 +53,8 @@ async fn broken_promises_are_broken() {
 /// Not a test: what an owner without a fence can do.
 #[tokio::test]
 async fn unfenced_victim() {
-    let Ok(place) = std::env::var(PLACE) else { return };
-    let store = open(&place).await;
+    let Ok(location) = std::env::var(PLACE) else { return };
+    let store = open(&location).await;
     store.enqueue_message(lane("a"), message("k")).await.unwrap();
     store.append(append_one("a", 77, 0, "stale")).await.unwrap();
     store.append(append_one("a", 76, 0, "staler")).await.unwrap();
@@ -64,8 +64,8 @@ async fn unfenced_victim() {
 /// Not a test: what a claimant can do that ignores whether the owner is alive.
 #[tokio::test]
 async fn unleased_victim() {
-    let Ok(place) = std::env::var(PLACE) else { return };
-    let store = open(&place).await;
+    let Ok(location) = std::env::var(PLACE) else { return };
+    let store = open(&location).await;
     store.enqueue_message(lane("a"), message("k")).await.unwrap();
     store.claim_lane(lane("a"), Arc::from("w"), None).await.unwrap();
     store.record_heartbeat(Arc::from("w")).await.unwrap();

@@ -17,15 +17,15 @@ const PLACE: &str = "WINDLASS_TEST_PLACE";
 /// Not a test: the code of the victim.
 #[tokio::test]
 async fn victim() {
-    let Some(place) = std::env::var_os(PLACE) else { return };
-    let store = SqliteStore::open(place).unwrap();
+    let Some(path) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(path).unwrap();
     run_to_crash_point(&store).await;
 }
 
 #[expect(clippy::disallowed_methods, reason = "somebody has to die")]
-fn run_victim(place: &Path, variable: &str, value: &str) -> ExitStatus {
+fn run_victim(path: &Path, variable: &str, value: &str) -> ExitStatus {
     let mut victim = Command::new(std::env::current_exe().unwrap());
-    victim.args(["--exact", "sqlite_faults::victim"]).env(PLACE, place).env(variable, value);
+    victim.args(["--exact", "sqlite_faults::victim"]).env(PLACE, path).env(variable, value);
     victim.output().unwrap().status
 }
 
@@ -60,8 +60,8 @@ fn a_broken_lease_lets_anybody_claim() {
 /// Not a test: what a claimant can do that ignores whether the owner is alive.
 #[tokio::test]
 async fn unleased_victim() {
-    let Some(place) = std::env::var_os(PLACE) else { return };
-    let store = SqliteStore::open(place).unwrap();
+    let Some(path) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(path).unwrap();
     store.enqueue_message(lane("a"), message("k")).await.unwrap();
     store.claim_lane(lane("a"), Arc::from("w"), None).await.unwrap();
     store.record_heartbeat(Arc::from("w")).await.unwrap();
@@ -71,24 +71,24 @@ async fn unleased_victim() {
 #[test]
 fn a_broken_fence_lets_the_wrong_owner_write() {
     let folder = folder();
-    let place = file(&folder);
-    let status = run_broken(&place, "unfenced_victim", "fence");
+    let path = file(&folder);
+    let status = run_broken(&path, "unfenced_victim", "fence");
     assert!(status.success());
 }
 
 #[expect(clippy::disallowed_methods, reason = "the switch is read once per process")]
-fn run_broken(place: &Path, name: &str, broken: &str) -> ExitStatus {
+fn run_broken(path: &Path, name: &str, broken: &str) -> ExitStatus {
     let mut victim = Command::new(std::env::current_exe().unwrap());
     victim.args(["--exact", &format!("sqlite_faults::{name}")]);
-    victim.env(PLACE, place).env("WINDLASS_BREAK", broken);
+    victim.env(PLACE, path).env("WINDLASS_BREAK", broken);
     victim.output().unwrap().status
 }
 
 /// Not a test: what an owner without a fence can do.
 #[tokio::test]
 async fn unfenced_victim() {
-    let Some(place) = std::env::var_os(PLACE) else { return };
-    let store = SqliteStore::open(place).unwrap();
+    let Some(path) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(path).unwrap();
     store.enqueue_message(lane("a"), message("k")).await.unwrap();
     store.append(append_one("a", 77, 0, "stale")).await.unwrap();
     store.append(append_one("a", 76, 0, "staler")).await.unwrap();
@@ -109,8 +109,8 @@ async fn a_failed_sync_is_the_end() {
 /// Not a test: a store whose disk cannot be synced.
 #[tokio::test]
 async fn unsynced_victim() {
-    let Some(place) = std::env::var_os(PLACE) else { return };
-    let store = SqliteStore::open(place).unwrap();
+    let Some(path) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(path).unwrap();
     for key in ["k", "again"] {
         let error = store.enqueue_message(lane("a"), message(key)).await.unwrap_err();
         assert!(error.to_string().contains("sync failed"), "{error}");

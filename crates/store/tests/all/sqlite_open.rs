@@ -90,13 +90,13 @@ async fn create_large_store(path: &Path) {
 // spec: FAULT-26
 #[tokio::test]
 async fn truncated_file_is_damage_and_stays() {
-    for left in [1000, 4096, 20_000, 100_000] {
+    for remaining in [1000, 4096, 20_000, 100_000] {
         let folder = folder();
         create_large_store(&file(&folder)).await;
         let whole = fs::read(file(&folder)).unwrap();
-        fs::write(file(&folder), &whole[..left]).unwrap();
+        fs::write(file(&folder), &whole[..remaining]).unwrap();
         let error = refused_untouched(&file(&folder));
-        assert!(matches!(error, StoreError::Corrupt { .. }), "{left}: {error}");
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{remaining}: {error}");
     }
 }
 

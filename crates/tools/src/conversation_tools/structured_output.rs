@@ -48,7 +48,7 @@ impl StructuredOutput {
 
     /// Returns a tool that accepts what matches `schema`, which is JSON Schema for an object.
     pub fn new(schema: &str) -> Result<Self, InvalidOutputSchema> {
-        let bad = |why: &str| InvalidOutputSchema(why.to_owned());
+        let bad = |reason: &str| InvalidOutputSchema(reason.to_owned());
         if schema.len() > MAX_SCHEMA_BYTES {
             return Err(bad(&format!("it is larger than {MAX_SCHEMA_BYTES} bytes")));
         }
@@ -59,7 +59,7 @@ impl StructuredOutput {
             return Err(bad("a tool takes an object; wrap it in one: {\"type\": \"object\", …}"));
         }
         let validator = JsonSchema::compile(&value)
-            .map_err(|why| InvalidOutputSchema(truncate_violation(&why)))?;
+            .map_err(|reason| InvalidOutputSchema(truncate_violation(&reason)))?;
         let schema =
             RawJson::parse(schema).map_err(|error| InvalidOutputSchema(error.to_string()))?;
         Ok(Self { schema, validator: Some(validator) })

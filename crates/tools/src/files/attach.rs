@@ -37,17 +37,17 @@ impl ToolContext {
         if path_error("path", path).is_some() {
             return Ok(None);
         }
-        let place = self.zones().resolve(path)?;
-        if place.open_with(OFlags::PATH).is_err_and(|error| is_not_found(&error)) {
+        let resolved = self.zones().resolve(path)?;
+        if resolved.open_with(OFlags::PATH).is_err_and(|error| is_not_found(&error)) {
             return Ok(None);
         }
         self.check_read_approval(path)?;
-        if place.check_folder().is_ok() {
-            return self.list_folder(&place).map(|names| Some(Attachment::Folder(names)));
+        if resolved.check_folder().is_ok() {
+            return self.list_folder(&resolved).map(|names| Some(Attachment::Folder(names)));
         }
         let lines = text_page::LineRange { first: 1, count: DEFAULT_PAGE_LINES };
         let content = read::read_and_record(
-            &place,
+            &resolved,
             &self.tool_state(lane),
             file_kind::ReadRange { lines, pages: None },
         )?;
@@ -55,19 +55,23 @@ impl ToolContext {
     }
 
     fn check_read_approval(&self, path: &str) -> Result<(), ToolError> {
-        let why = match self.read_decision(path) {
+        let reason = match self.read_decision(path) {
             RuleDecision::Allow(_) => return Ok(()),
-            RuleDecision::Deny(_, why) => why.to_string(),
+            RuleDecision::Deny(_, reason) => reason.to_string(),
             RuleDecision::Ask(_) | RuleDecision::Undecided => {
                 "reading it requires approval".to_owned()
             }
         };
-        Err(ToolError::new("denied", &why, "add its folder with --add-dir, or allow it by a rule"))
+        Err(ToolError::new(
+            "denied",
+            &reason,
+            "add its folder with --add-dir, or allow it by a rule",
+        ))
     }
 
-    fn list_folder(&self, place: &ResolvedPath) -> Result<String, ToolError> {
-        let refused = |error: io::Error| file_error(&place.display_path, &error);
-        let opened = place.open_with(OFlags::RDONLY | OFlags::DIRECTORY).map_err(refused)?;
+    fn list_folder(&self, resolved: &ResolvedPath) -> Result<String, ToolError> {
+        let refused = |error: io::Error| file_error(&resolved.display_path, &error);
+        let opened = resolved.open_with(OFlags::RDONLY | OFlags::DIRECTORY).map_err(refused)?;
         let folder = Dir::new(opened).map_err(|error| refused(error.into()))?;
         let mut names: Vec<String> = Vec::new();
         for entry in folder {
@@ -75,7 +79,7 @@ impl ToolContext {
             let name = Path::new(std::ffi::OsStr::from_bytes(entry.file_name().to_bytes()));
             let is_folder = entry.file_type() == FileType::Directory;
             let is_itself = name == Path::new(".") || name == Path::new("..");
-            if !is_itself && !self.is_hidden(&place.real_path().join(name), is_folder) {
+            if !is_itself && !self.is_hidden(&resolved.real_path().join(name), is_folder) {
                 let mark = if is_folder { "/" } else { "" };
                 names.push(format!("{}{mark}", name.display()));
             }

@@ -69,26 +69,26 @@ fn run_edit(
     context: &CallContext,
     asked: &EditInput,
 ) -> Result<ToolOutcome, ToolError> {
-    let place = write_target::resolve_writable(tool_context.zones(), &asked.file_path)?;
+    let resolved = write_target::resolve_writable(tool_context.zones(), &asked.file_path)?;
     let state = tool_context.tool_state(&context.lane);
-    let before = write_target::read_snapshot(&place)?
-        .ok_or_else(|| file_errors::not_found_error(&place.display_path))?;
-    write_target::check_was_read(&state, &place, &before)?;
-    let (bytes, said) = edited_contents(&place, &before.bytes, asked)?;
-    write_intent::write_with_intent(context, &state, &place, Some(&before), &bytes)?;
+    let before = write_target::read_snapshot(&resolved)?
+        .ok_or_else(|| file_errors::not_found_error(&resolved.display_path))?;
+    write_target::check_was_read(&state, &resolved, &before)?;
+    let (bytes, text) = edited_contents(&resolved, &before.bytes, asked)?;
+    write_intent::write_with_intent(context, &state, &resolved, Some(&before), &bytes)?;
     let detail = patch::encode_patch(&before.bytes, &bytes);
-    Ok(ToolOutcome::DoneWithDetail { content: RawJson::string(&said), detail })
+    Ok(ToolOutcome::DoneWithDetail { content: RawJson::string(&text), detail })
 }
 
 /// Returns the new contents in the encoding and with the line endings of the old ones, and the
 /// report for the model.
 fn edited_contents(
-    place: &ResolvedPath,
+    resolved: &ResolvedPath,
     bytes: &[u8],
     asked: &EditInput,
 ) -> Result<(Vec<u8>, String), ToolError> {
     let encoding = TextEncoding::detect(bytes);
-    let text = encoding.decode(bytes).ok_or_else(|| super::write::encoding_error(place))?;
+    let text = encoding.decode(bytes).ok_or_else(|| super::write::encoding_error(resolved))?;
     let endings = LineEndings::detect(&text);
     let wish = TextReplacement {
         old: &endings.to_lf(asked.old_string.as_bytes()),
@@ -96,12 +96,14 @@ fn edited_contents(
         replace_all: asked.replace_all,
     };
     let done = text_replacement::replace_text(&endings.to_lf(&text), wish)
-        .map_err(|found| found.to_tool_error(&place.display_path, endings))?;
+        .map_err(|found| found.to_tool_error(&resolved.display_path, endings))?;
     let bytes = encoding.encode(&endings.apply(&done.text));
-    let bytes = bytes.ok_or_else(|| super::write::encoding_error(place))?;
+    let bytes = bytes.ok_or_else(|| super::write::encoding_error(resolved))?;
     match bytes.len() as u64 > MAX_EDIT_BYTES {
-        true => Err(super::read::file_kind::too_large_error(&place.display_path, MAX_EDIT_BYTES)),
-        false => Ok((bytes, done.report(&place.display_path))),
+        true => {
+            Err(super::read::file_kind::too_large_error(&resolved.display_path, MAX_EDIT_BYTES))
+        }
+        false => Ok((bytes, done.report(&resolved.display_path))),
     }
 }
 

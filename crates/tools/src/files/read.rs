@@ -103,8 +103,8 @@ fn run_read(
     state: &ToolState,
     asked: &ReadInput,
 ) -> Result<RawJson, ToolError> {
-    let place = tool_context.resolve_to_read(state, &asked.file_path)?;
-    read_and_record(&place, state, asked.read_range())
+    let resolved = tool_context.resolve_to_read(state, &asked.file_path)?;
+    read_and_record(&resolved, state, asked.read_range())
 }
 
 /// Reads a file and records the hash of its contents.

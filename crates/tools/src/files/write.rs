@@ -71,20 +71,20 @@ fn run_write(
     context: &CallContext,
     asked: &WriteInput,
 ) -> Result<ToolOutcome, ToolError> {
-    let place = write_target::resolve_writable(tool_context.zones(), &asked.file_path)?;
+    let resolved = write_target::resolve_writable(tool_context.zones(), &asked.file_path)?;
     let state = tool_context.tool_state(&context.lane);
-    let before = write_target::read_snapshot(&place)?;
+    let before = write_target::read_snapshot(&resolved)?;
     if let Some(before) = &before {
-        write_target::check_was_read(&state, &place, before)?;
+        write_target::check_was_read(&state, &resolved, before)?;
     }
-    let bytes = encode_content(&place, before.as_ref(), asked.content.as_bytes())?;
-    write_intent::write_with_intent(context, &state, &place, before.as_ref(), &bytes)?;
+    let bytes = encode_content(&resolved, before.as_ref(), asked.content.as_bytes())?;
+    write_intent::write_with_intent(context, &state, &resolved, before.as_ref(), &bytes)?;
     let done = if before.is_some() { "updated" } else { "created" };
     let lines = match asked.content.lines().count() {
         1 => "1 line".to_owned(),
         lines => format!("{lines} lines"),
     };
-    let content = RawJson::string(&format!("{done} {} ({lines})", place.display_path.display()));
+    let content = RawJson::string(&format!("{done} {} ({lines})", resolved.display_path.display()));
     Ok(match before {
         Some(before) => ToolOutcome::DoneWithDetail {
             content,
@@ -96,26 +96,26 @@ fn run_write(
 
 /// Encodes the content as the file was encoded.
 fn encode_content(
-    place: &ResolvedPath,
+    resolved: &ResolvedPath,
     before: Option<&FileSnapshot>,
     content: &[u8],
 ) -> Result<Vec<u8>, ToolError> {
     let Some(before) = before else { return Ok(content.to_vec()) };
     let encoding = TextEncoding::detect(&before.bytes);
-    let text = encoding.decode(&before.bytes).ok_or_else(|| encoding_error(place))?;
+    let text = encoding.decode(&before.bytes).ok_or_else(|| encoding_error(resolved))?;
     let ended = LineEndings::detect(&text).apply(content);
     // A byte order mark that the model writes itself must not be duplicated.
     let own_mark = ended.strip_prefix("\u{feff}".as_bytes());
     let unmarked = own_mark.filter(|_| encoding != TextEncoding::Plain).unwrap_or(&ended);
-    encoding.encode(unmarked).ok_or_else(|| encoding_error(place))
+    encoding.encode(unmarked).ok_or_else(|| encoding_error(resolved))
 }
 
-pub(crate) fn encoding_error(place: &ResolvedPath) -> ToolError {
+pub(crate) fn encoding_error(resolved: &ResolvedPath) -> ToolError {
     ToolError::new(
         "encoding",
         &format!(
             "{} is UTF-16, and this text cannot be encoded in it",
-            place.display_path.display()
+            resolved.display_path.display()
         ),
         "send plain Unicode text",
     )

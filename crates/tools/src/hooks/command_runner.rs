@@ -137,9 +137,9 @@ async fn read_bounded(pipe: Option<impl AsyncRead + Unpin>, kept: &mut BoundedBu
     let mut buffer = vec![0; HOOK_BUFFER_BYTES];
     // A pipe that cannot be read counts as closed.
     while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
-        let room = MAX_STREAM_BYTES.saturating_sub(kept.bytes.len()).min(read);
-        kept.bytes.extend_from_slice(buffer.get(..room).unwrap_or_default());
-        kept.is_cut |= room < read;
+        let remaining = MAX_STREAM_BYTES.saturating_sub(kept.bytes.len()).min(read);
+        kept.bytes.extend_from_slice(buffer.get(..remaining).unwrap_or_default());
+        kept.is_cut |= remaining < read;
     }
 }
 

@@ -42,10 +42,10 @@ async fn a_hook_that_hangs_is_ended_with_all_it_started() {
          while :; do sleep 1; done",
         pids.display()
     );
-    let began = Instant::now();
+    let started = Instant::now();
     let ended = run_to_end(&command, "", 200).await;
     assert_eq!(ended.exit, HookExit::TimedOut { after_ms: 200 });
-    assert!(began.elapsed().as_secs() < 5);
+    assert!(started.elapsed().as_secs() < 5);
     for pid in std::fs::read_to_string(&pids).unwrap().split_whitespace() {
         assert!(is_gone(pid).await, "{pid} lives on");
     }

@@ -270,7 +270,7 @@ impl HookConfig {
     }
 
     fn add_groups(&mut self, event: HookEvent, groups: &Value) -> Result<(), InvalidHooks> {
-        let at = |why: String| InvalidHooks(format!("{}: {why}", event.name()));
+        let at = |reason: String| InvalidHooks(format!("{}: {reason}", event.name()));
         let keys = |of: &Value| of.as_object().into_iter().flat_map(Map::keys).cloned().collect();
         for group in groups.as_array().into_iter().flatten() {
             let keys: Vec<String> = keys(group);

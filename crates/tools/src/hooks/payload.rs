@@ -96,9 +96,12 @@ pub(super) fn compaction_fields(context: &HookContext) -> (&'static str, Value) 
         CompactionRequest::Requested => "manual",
         CompactionRequest::NotRequested => "auto",
     };
-    let wishes = context.conversation.compaction_instructions.as_deref().unwrap_or_default();
+    let instructions = context.conversation.compaction_instructions.as_deref().unwrap_or_default();
     let messages = transcript_messages(context);
-    (trigger, json!({"trigger": trigger, "custom_instructions": wishes, "messages": messages}))
+    (
+        trigger,
+        json!({"trigger": trigger, "custom_instructions": instructions, "messages": messages}),
+    )
 }
 
 fn transcript_messages(context: &HookContext) -> Vec<Value> {
@@ -125,7 +128,7 @@ pub(super) fn call_fields(call: &Call) -> Value {
 
 pub(super) fn outcome_fields(of: &Call, outcome: &ToolOutcome) -> (HookEvent, Value) {
     let mut more = call_fields(of);
-    let (event, name, said) = match outcome {
+    let (event, name, value) = match outcome {
         ToolOutcome::Done(content) | ToolOutcome::DoneWithDetail { content, .. } => {
             let response = sdk_result(&of.tool_use.name, &of.tool_use.input, outcome);
             (HookEvent::PostToolUse, "tool_response", response.unwrap_or_else(|| to_value(content)))
@@ -143,7 +146,7 @@ pub(super) fn outcome_fields(of: &Call, outcome: &ToolOutcome) -> (HookEvent, Va
         }
     };
     if let Some(more) = more.as_object_mut() {
-        more.insert(name.to_owned(), said);
+        more.insert(name.to_owned(), value);
         if event == HookEvent::PostToolUseFailure {
             let is_interrupt = matches!(outcome, ToolOutcome::Interrupted { .. });
             more.insert("is_interrupt".to_owned(), json!(is_interrupt));

@@ -32,11 +32,11 @@ async fn a_compaction_is_told_with_every_message_in_full() {
     let config = HookConfig::parse(&config).unwrap();
     let hooks = CommandHooks::new(config, folder.path(), Arc::new(SystemClock::start()));
     let long = "x".repeat(200_000);
-    let about = Review::Pruning {
+    let review = Review::Pruning {
         goal: PruneGoal::CompactionTarget,
         next_transition: Transition::ToolResults,
     };
-    let advice = hooks.review(hook_context(&long), about).await;
+    let advice = hooks.review(hook_context(&long), review).await;
     assert_eq!(advice, ReviewResult::Pass { context: None });
     let heard = std::fs::read_to_string(folder.path().join("heard.json")).unwrap();
     let heard: Value = serde_json::from_str(&heard).unwrap();

@@ -56,13 +56,12 @@ impl CommandHookOutput {
                 Err(format!("`{name}` was stopped because it took longer than {after_ms} ms"))
             }
             HookExit::Killed => Err(format!("`{name}` was killed")),
-            HookExit::Exited(0) => {
-                parse_stdout(event, input, &ended.stdout).map_err(|why| format!("`{name}` {why}"))
-            }
+            HookExit::Exited(0) => parse_stdout(event, input, &ended.stdout)
+                .map_err(|reason| format!("`{name}` {reason}")),
             HookExit::Exited(2) => Ok(Self::deny(&denial_reason(&ended, &name))),
             HookExit::Exited(code) => {
-                let why = ended.stderr.text.trim();
-                Err(format!("`{name}` failed with exit code {code}: {}", truncate_text(why)))
+                let reason = ended.stderr.text.trim();
+                Err(format!("`{name}` failed with exit code {code}: {}", truncate_text(reason)))
             }
         }
     }
@@ -173,29 +172,29 @@ fn parse_stdout(
     if stdout.is_truncated {
         return Err("printed too much JSON".to_owned());
     }
-    let said: Value = serde_json::from_str(text)
+    let value: Value = serde_json::from_str(text)
         .map_err(|error| format!("printed JSON that is not valid ({error})"))?;
     // Text that a model wrote must not count as a decision of the hook.
-    if is_echo(input, &said, text) {
+    if is_echo(input, &value, text) {
         return Ok(CommandHookOutput::default());
     }
-    parse_output(event, &said)
+    parse_output(event, &value)
 }
 
 /// Returns whether a hook echoes its input, or a part of it.
-fn is_echo(input: &Value, said: &Value, text: &str) -> bool {
+fn is_echo(input: &Value, value: &Value, text: &str) -> bool {
     let inside = match input {
         Value::String(given) => {
             let given = given.trim();
             return given == text
                 || (given.starts_with('{')
-                    && serde_json::from_str::<Value>(given).is_ok_and(|given| given == *said));
+                    && serde_json::from_str::<Value>(given).is_ok_and(|given| given == *value));
         }
-        Value::Array(items) => items.iter().any(|item| is_echo(item, said, text)),
-        Value::Object(fields) => fields.values().any(|field| is_echo(field, said, text)),
+        Value::Array(items) => items.iter().any(|item| is_echo(item, value, text)),
+        Value::Object(fields) => fields.values().any(|field| is_echo(field, value, text)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     };
-    inside || input == said
+    inside || input == value
 }
 
 fn plain_text_context(event: HookEvent, text: &str) -> Option<Arc<str>> {
@@ -205,9 +204,9 @@ fn plain_text_context(event: HookEvent, text: &str) -> Option<Arc<str>> {
 
 /// Parses the object. A value that means nothing is an error: it may have been meant to block
 /// something.
-fn parse_output(event: HookEvent, said: &Value) -> Result<CommandHookOutput, String> {
+fn parse_output(event: HookEvent, value: &Value) -> Result<CommandHookOutput, String> {
     let nothing = Map::new();
-    let specific = match said.get("hookSpecificOutput") {
+    let specific = match value.get("hookSpecificOutput") {
         None | Some(Value::Null) => &nothing,
         Some(Value::Object(specific)) => specific,
         Some(_) => return Err("printed a `hookSpecificOutput` that is not an object".to_owned()),
@@ -219,7 +218,7 @@ fn parse_output(event: HookEvent, said: &Value) -> Result<CommandHookOutput, Str
             return Err(format!("printed `hookSpecificOutput` without `hookEventName`: `{name}`"));
         }
     }
-    let whole = said.as_object().unwrap_or(&nothing);
+    let whole = value.as_object().unwrap_or(&nothing);
     let reason = |of: &Map<String, Value>, name: &str| -> Result<Arc<str>, String> {
         let given = match text_field(of, name)? {
             Some(given) => Some(given),
@@ -297,11 +296,11 @@ fn unknown_value_error(name: &str, value: &str, expected: &str) -> String {
 
 /// Returns the reason of a hook that denied by its exit code.
 fn denial_reason(ended: &HookProcessEnd, name: &str) -> String {
-    let said = ended.stderr.text.trim();
-    if said.is_empty() {
+    let text = ended.stderr.text.trim();
+    if text.is_empty() {
         format!("blocked by the hook `{name}` without a reason")
     } else {
-        said.to_owned()
+        text.to_owned()
     }
 }
 

@@ -79,8 +79,8 @@ fn json_that_means_nothing_is_an_error_of_the_hook() {
             "`updatedInput` that is not an object",
         ),
     ] {
-        let why = parse_printed(HookEvent::PreToolUse, &stdout).unwrap_err();
-        assert!(why.contains(says), "{stdout}: {why}");
+        let reason = parse_printed(HookEvent::PreToolUse, &stdout).unwrap_err();
+        assert!(reason.contains(says), "{stdout}: {reason}");
     }
 }
 
@@ -103,11 +103,11 @@ fn what_a_hook_was_given_is_not_its_decision() {
                 stdout: stream(stdout),
                 stderr: stream(""),
             };
-            let said =
+            let output =
                 CommandHookOutput::from_end(HookEvent::PreToolUse, "hook", &input, Ok(ended))
                     .unwrap();
             assert_eq!(
-                said.into_pre_tool_response().decision,
+                output.into_pre_tool_response().decision,
                 HookDecision::Pass {},
                 "{input} {stdout}"
             );
@@ -135,13 +135,13 @@ fn more_json_than_is_read_is_an_error_and_more_text_is_not() {
 
 #[test]
 fn new_arguments_come_with_a_leaning_and_words_for_the_model() {
-    let said = r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
+    let output = r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
         "updatedInput": {"a": 1}, "additionalContext": "mind the gap"}}"#;
-    let heard = parse_printed(HookEvent::PreToolUse, said).unwrap().into_pre_tool_response();
+    let response = parse_printed(HookEvent::PreToolUse, output).unwrap().into_pre_tool_response();
     assert!(
-        matches!(&heard.decision, HookDecision::Change { input, preference: HookPreference::Allow, .. } if input.text() == r#"{"a":1}"#)
+        matches!(&response.decision, HookDecision::Change { input, preference: HookPreference::Allow, .. } if input.text() == r#"{"a":1}"#)
     );
-    assert_eq!(heard.context.as_deref(), Some("mind the gap"));
+    assert_eq!(response.context.as_deref(), Some("mind the gap"));
 }
 
 #[test]
@@ -158,37 +158,37 @@ fn exit_code_two_is_a_no_with_what_was_said_as_reason() {
 
 #[test]
 fn after_a_call_the_reason_goes_beside_the_result() {
-    let said = read(HookEvent::PostToolUse, HookExit::Exited(2), "", "lint fails").unwrap();
-    let heard = said.into_post_tool_response("PostToolUse:Edit");
-    assert_eq!(heard.decision, HookDecision::Pass {});
+    let output = read(HookEvent::PostToolUse, HookExit::Exited(2), "", "lint fails").unwrap();
+    let response = output.into_post_tool_response("PostToolUse:Edit");
+    assert_eq!(response.decision, HookDecision::Pass {});
     let context = "PostToolUse:Edit hook blocking error: lint fails";
-    assert_eq!(heard.context.as_deref(), Some(context));
+    assert_eq!(response.context.as_deref(), Some(context));
 }
 
 #[test]
 fn where_nothing_can_be_held_back_the_user_reads_the_reason() {
     for event in [HookEvent::SessionStart, HookEvent::SessionEnd, HookEvent::Notification] {
-        let mut said = read(event, HookExit::Exited(2), "", "no").unwrap();
-        assert_eq!(said.take_user_messages(event), ["no".into()]);
-        assert_eq!(said.into_review_result(), ReviewResult::Pass { context: None });
+        let mut output = read(event, HookExit::Exited(2), "", "no").unwrap();
+        assert_eq!(output.take_user_messages(event), ["no".into()]);
+        assert_eq!(output.into_review_result(), ReviewResult::Pass { context: None });
     }
-    let mut said =
+    let mut output =
         parse_printed(HookEvent::Stop, r#"{"systemMessage": "hello", "decision": "block"}"#)
             .unwrap();
-    assert_eq!(said.take_user_messages(HookEvent::Stop), ["hello".into()]);
-    assert!(matches!(said.into_review_result(), ReviewResult::Block { .. }));
+    assert_eq!(output.take_user_messages(HookEvent::Stop), ["hello".into()]);
+    assert!(matches!(output.into_review_result(), ReviewResult::Block { .. }));
 }
 
 #[test]
 fn every_other_end_is_a_failure_that_says_what_happened() {
-    for (how, expected) in [
+    for (exit, expected) in [
         (HookExit::Exited(1), "failed with exit code 1: oops"),
         (HookExit::Exited(127), "failed with exit code 127: oops"),
         (HookExit::Killed, "was killed"),
         (HookExit::TimedOut { after_ms: 7 }, "took longer than 7 ms"),
     ] {
-        let why = read(HookEvent::Stop, how, r#"{"decision": "block"}"#, "oops").unwrap_err();
-        assert!(why.contains(expected), "{why}");
+        let reason = read(HookEvent::Stop, exit, r#"{"decision": "block"}"#, "oops").unwrap_err();
+        assert!(reason.contains(expected), "{reason}");
     }
 }
 

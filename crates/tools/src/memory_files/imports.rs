@@ -41,8 +41,8 @@ pub(super) fn follow_imports(
     }
     if imports() == ImportPolicy::Ignored {
         let path = file.path.display();
-        let why = "imports work only in trusted folders";
-        found.problems.push(format!("the `@` imports of {path} are ignored: {why}"));
+        let reason = "imports work only in trusted folders";
+        found.problems.push(format!("the `@` imports of {path} are ignored: {reason}"));
         return;
     }
     while let Some((from, path, depth)) = waiting.pop() {
@@ -60,9 +60,9 @@ pub(super) fn follow_imports(
                 }
             }
             Ok(None) => {}
-            Err(why) => {
+            Err(error) => {
                 let by = format!(" (imported by {})", from.display());
-                found.problems.push(omission_message(&path, &why) + &by);
+                found.problems.push(omission_message(&path, &error) + &by);
             }
         }
     }
@@ -95,8 +95,8 @@ fn read_import(
     }
 }
 
-fn import_error(why: &str) -> ConfigFileError {
-    ConfigFileError::Unreadable(std::io::Error::other(why))
+fn import_error(reason: &str) -> ConfigFileError {
+    ConfigFileError::Unreadable(std::io::Error::other(reason))
 }
 
 /// Returns whether a path is hidden: hidden files often contain secrets; the instructions of
@@ -111,12 +111,12 @@ fn is_hidden_path(name: &Path) -> bool {
 
 /// Resolves an import to a path without `.` and `..`.
 fn resolve_import_path(folder: &Path, path: &str) -> Option<PathBuf> {
-    let whole = match path.strip_prefix("~/") {
+    let full_path = match path.strip_prefix("~/") {
         Some(rest) => PathBuf::from(std::env::var_os("HOME")?).join(rest),
         None => folder.join(path),
     };
     let mut plain = PathBuf::new();
-    for part in whole.components() {
+    for part in full_path.components() {
         match part {
             Component::ParentDir => drop(plain.pop()),
             Component::CurDir => {}

@@ -13,8 +13,8 @@ pub(super) struct HeadTailCapture {
 
 impl HeadTailCapture {
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        let room = HEAD_BYTES.saturating_sub(self.head.len());
-        let (head, rest) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
+        let remaining = HEAD_BYTES.saturating_sub(self.head.len());
+        let (head, rest) = bytes.split_at_checked(remaining).unwrap_or((bytes, &[]));
         self.head.extend_from_slice(head);
         self.push_tail(rest);
     }

@@ -3,7 +3,7 @@ use crate::limits::{HEAD_BYTES, TAIL_BYTES};
 
 fn capture_text(pieces: &[&[u8]]) -> String {
     let mut capture = HeadTailCapture::default();
-    pieces.iter().for_each(|piece| capture.push(piece));
+    pieces.iter().for_each(|chunk| capture.push(chunk));
     capture.to_text()
 }
 

@@ -34,15 +34,15 @@ pub(super) fn pid_of_entry(name: &std::ffi::OsStr) -> Option<Pid> {
 }
 
 fn is_in_group(pid: Pid, group: Pid, mark: &str, proc: &Path) -> bool {
-    let place = proc.join(pid.as_raw_nonzero().to_string());
-    let Some(stat) = fs::read(place.join("stat")).ok().as_deref().and_then(parse_stat) else {
+    let path = proc.join(pid.as_raw_nonzero().to_string());
+    let Some(stat) = fs::read(path.join("stat")).ok().as_deref().and_then(parse_stat) else {
         return false;
     };
-    stat.is_running && (stat.group == group || has_mark(&place, mark))
+    stat.is_running && (stat.group == group || has_mark(&path, mark))
 }
 
-fn has_mark(place: &Path, mark: &str) -> bool {
-    let environ = fs::read(place.join("environ")).unwrap_or_default();
+fn has_mark(path: &Path, mark: &str) -> bool {
+    let environ = fs::read(path.join("environ")).unwrap_or_default();
     environ.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
 }
 

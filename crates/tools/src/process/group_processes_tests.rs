@@ -6,10 +6,10 @@ use rustix::process::Pid;
 use super::group_processes::find_in_group_at;
 
 fn process(proc: &Path, pid: i32, stat: &str, environ: &[u8]) {
-    let place = proc.join(pid.to_string());
-    fs::create_dir_all(&place).unwrap();
-    fs::write(place.join("stat"), stat).unwrap();
-    fs::write(place.join("environ"), environ).unwrap();
+    let path = proc.join(pid.to_string());
+    fs::create_dir_all(&path).unwrap();
+    fs::write(path.join("stat"), stat).unwrap();
+    fs::write(path.join("environ"), environ).unwrap();
 }
 
 fn find_pids(proc: &Path, group: i32) -> Vec<i32> {

@@ -33,8 +33,8 @@ pub(super) fn own_owner_name() -> String {
 }
 
 fn owner_name_of(pid: Pid, proc: &Path) -> Option<String> {
-    let place = proc.join(pid.as_raw_nonzero().to_string());
-    let found = parse_stat(&fs::read(place.join("stat")).ok()?)?;
+    let path = proc.join(pid.as_raw_nonzero().to_string());
+    let found = parse_stat(&fs::read(path.join("stat")).ok()?)?;
     let world = fs::read_link(proc.join("self/ns/pid")).ok()?;
     let world: String = world.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
     let is_alive = found.is_running;

@@ -71,8 +71,9 @@ impl SpillFile {
 
     fn write(&mut self, bytes: &[u8]) {
         let SpillState::Open(file) = &mut self.state else { return };
-        let room = usize::try_from(MAX_OUTPUT_BYTES - self.written_bytes).unwrap_or(usize::MAX);
-        let taken = bytes.get(..room).unwrap_or(bytes);
+        let remaining =
+            usize::try_from(MAX_OUTPUT_BYTES - self.written_bytes).unwrap_or(usize::MAX);
+        let taken = bytes.get(..remaining).unwrap_or(bytes);
         match file.write_all(taken) {
             Ok(()) => self.written_bytes = self.written_bytes.saturating_add(taken.len() as u64),
             Err(_) => self.state = SpillState::Closed,
@@ -88,8 +89,8 @@ impl SpillFile {
 
 fn create_output_file(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        let room = MAX_OUTPUT_TOTAL_BYTES - MAX_OUTPUT_BYTES;
-        evict_oldest_files(folder, MAX_OUTPUT_FILES, room);
+        let remaining = MAX_OUTPUT_TOTAL_BYTES - MAX_OUTPUT_BYTES;
+        evict_oldest_files(folder, MAX_OUTPUT_FILES, remaining);
     }
     File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
 }

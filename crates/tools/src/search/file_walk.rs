@@ -30,13 +30,13 @@ pub(super) struct WalkOmissions {
 /// Passes every file below `place` to `visit`, which returns whether to continue.
 pub(super) fn walk_files(
     tool_context: &ToolContext,
-    place: &ResolvedPath,
+    resolved: &ResolvedPath,
     filters: WalkFilters,
     stop: &StopFlag,
     mut visit: impl FnMut(&DirEntry) -> ControlFlow<()>,
 ) -> WalkOmissions {
     let mut left_out = WalkOmissions::default();
-    for (passed, entry) in walk_builder(tool_context, place, filters).build().enumerate() {
+    for (passed, entry) in walk_builder(tool_context, resolved, filters).build().enumerate() {
         if stop.is_set() || passed >= MAX_WALKED_ENTRIES {
             left_out.is_incomplete = true;
             break;

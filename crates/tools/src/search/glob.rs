@@ -70,10 +70,10 @@ fn run_glob(
     stop: &StopFlag,
 ) -> Result<RawJson, ToolError> {
     let names = patterns::path_glob(&asked.pattern)?;
-    let place = tool_context.resolve_search_folder(asked.folder_path())?;
-    let root = place.real_path();
+    let resolved = tool_context.resolve_search_folder(asked.folder_path())?;
+    let root = resolved.real_path();
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
-    let left_out = walk_files(tool_context, &place, WalkFilters::default(), stop, |entry| {
+    let left_out = walk_files(tool_context, &resolved, WalkFilters::default(), stop, |entry| {
         let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
         if names.is_match(below) {
             let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
@@ -105,9 +105,9 @@ impl Tool for GlobTool {
 
     fn assess(&self, input: &RawJson) -> CallFacts {
         let facts = |asked: GlobInput| {
-            let said = format!("{} in {}", asked.pattern, asked.folder_path());
+            let text = format!("{} in {}", asked.pattern, asked.folder_path());
             let subject = self.tool_context.read_subject(asked.folder_path());
-            tool_input::read_only_facts(self.tool_context.resource_keys(asked.folder_path()), &said)
+            tool_input::read_only_facts(self.tool_context.resource_keys(asked.folder_path()), &text)
                 .with_subject(subject)
         };
         tool_input::read_input(input).map_or_else(problem_facts, facts)

@@ -114,16 +114,16 @@ impl GrepInput {
 
     fn result_lines(&self) -> ResultLines {
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let room = match self.head_limit {
+        let remaining = match self.head_limit {
             None => DEFAULT_GREP_LINES,
             Some(0) => usize::MAX,
             Some(limit) => number(limit),
         };
-        ResultLines::new(self.offset.map_or(0, number), room)
+        ResultLines::new(self.offset.map_or(0, number), remaining)
     }
 
-    fn walk_filters(&self, place: &ResolvedPath) -> Result<WalkFilters, ToolError> {
-        let root = place.real_path();
+    fn walk_filters(&self, resolved: &ResolvedPath) -> Result<WalkFilters, ToolError> {
+        let root = resolved.real_path();
         let paths =
             self.glob.as_deref().map(|glob| patterns::path_filter(&root, glob)).transpose()?;
         let types = self.kind.as_deref().map(patterns::type_filter).transpose()?;
@@ -146,14 +146,14 @@ fn run_grep(
     stop: &StopFlag,
 ) -> Result<RawJson, ToolError> {
     let matcher = patterns::content_regex(&asked.pattern, asked.match_options())?;
-    let place = tool_context.resolve_to_search(state, asked.search_path())?;
+    let resolved = tool_context.resolve_to_search(state, asked.search_path())?;
     let mut matches =
         GrepSearch::new(matcher, asked.grep_output(), asked.match_options(), asked.result_lines());
     let mut unreadable = 0;
     let mut left_out =
-        walk_files(tool_context, &place, asked.walk_filters(&place)?, stop, |entry| {
+        walk_files(tool_context, &resolved, asked.walk_filters(&resolved)?, stop, |entry| {
             // Opened as the path it was found at; a link swapped in is rejected.
-            let opened = place.join_beneath(entry.path()).and_then(|file| file.open_file().ok());
+            let opened = resolved.join_beneath(entry.path()).and_then(|file| file.open_file().ok());
             let searched =
                 opened.map(|file| matches.search_file(stop.stoppable_reader(file), entry));
             if !matches!(searched, Some(Ok(()))) {
@@ -177,9 +177,9 @@ impl Tool for GrepTool {
 
     fn assess(&self, input: &RawJson) -> CallFacts {
         let facts = |asked: GrepInput| {
-            let said = format!("{} in {}", asked.pattern, asked.search_path());
+            let text = format!("{} in {}", asked.pattern, asked.search_path());
             let subject = self.tool_context.read_subject(asked.search_path());
-            tool_input::read_only_facts(self.tool_context.resource_keys(asked.search_path()), &said)
+            tool_input::read_only_facts(self.tool_context.resource_keys(asked.search_path()), &text)
                 .with_subject(subject)
         };
         tool_input::read_input(input).map_or_else(problem_facts, facts)

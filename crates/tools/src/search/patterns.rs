@@ -68,10 +68,10 @@ pub(super) fn type_filter(name: &str) -> Result<Types, ToolError> {
     })
 }
 
-fn invalid_pattern_error(why: &str) -> ToolError {
+fn invalid_pattern_error(reason: &str) -> ToolError {
     ToolError::new(
         "bad_pattern",
-        &format!("invalid pattern: {why}"),
+        &format!("invalid pattern: {reason}"),
         "fix it; to match literally, escape special characters",
     )
 }

@@ -249,7 +249,7 @@ impl BashTool {
     fn run_background(
         &self,
         context: &CallContext,
-        asked: &BashInput,
+        input: &BashInput,
         state: &ToolState,
         folder: PathBuf,
         running_guard: Option<RunningGuard>,
@@ -259,13 +259,13 @@ impl BashTool {
             Err(error) => return ToolOutcome::Failed(report::not_started_error(&error, &folder)),
         };
         let spill = SpillTarget { path: Some(output.clone()), threshold_bytes: 0 };
-        let job = self.command_job(context, asked, folder, spill);
+        let job = self.command_job(context, input, folder, spill);
         let id = format!("bash_{}_{}", context.call.model_call, context.call.index);
         let clock = Arc::clone(&self.clock);
-        let said = report::background_started_text(&id, &output);
+        let text = report::background_started_text(&id, &output);
         let started = BackgroundStart { job, output, running_guard };
         match self.tool_context.background_commands().start(&context.lane, &id, started, clock) {
-            Some(()) => ToolOutcome::Done(RawJson::string(&said)),
+            Some(()) => ToolOutcome::Done(RawJson::string(&text)),
             None => ToolOutcome::Failed(too_many_error()),
         }
     }

@@ -15,14 +15,14 @@ use crate::process::{CleanupResult, CommandEnd, CommandExit, OutputFile};
 
 /// Returns the outcome of a command that ran.
 pub(super) fn command_outcome(ended: &CommandEnd, went: &FolderMove) -> ToolOutcome {
-    let said = result_text(ended, went);
+    let text = result_text(ended, went);
     match &ended.exit {
         CommandExit::Exited(status) if status.success() => {
-            ToolOutcome::Done(RawJson::string(&said))
+            ToolOutcome::Done(RawJson::string(&text))
         }
-        CommandExit::Exited(_) => ToolOutcome::Failed(failure_error("exit_status", ended, &said)),
+        CommandExit::Exited(_) => ToolOutcome::Failed(failure_error("exit_status", ended, &text)),
         CommandExit::TimedOut | CommandExit::Stopped => {
-            ToolOutcome::Failed(failure_error("timed_out", ended, &said))
+            ToolOutcome::Failed(failure_error("timed_out", ended, &text))
         }
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn not_started_error(error: &io::Error, workspace: &Path) -> ToolErro
 
 /// Returns the error for a command that failed or timed out, with its output, which the model needs
 /// most in this case.
-fn failure_error(code: &str, ended: &CommandEnd, said: &str) -> ToolError {
+fn failure_error(code: &str, ended: &CommandEnd, text: &str) -> ToolError {
     let message = match &ended.exit {
         CommandExit::Exited(status) if status.code().is_some() => {
             format!("the command ended with {}", describe_end(ended))
@@ -76,7 +76,7 @@ fn failure_error(code: &str, ended: &CommandEnd, said: &str) -> ToolError {
         }
     };
     ToolError::new(code, &message, hint)
-        .with_output(&truncate::truncate_text(said, MAX_FAILED_OUTPUT_CHARS))
+        .with_output(&truncate::truncate_text(text, MAX_FAILED_OUTPUT_CHARS))
 }
 
 fn describe_exit(status: ExitStatus) -> String {

@@ -33,12 +33,17 @@ pub(super) fn current_folder(state: &ToolState, zones: &PathZones) -> PathBuf {
 
 /// Returns the folder in which a call of this reply begins. If the folder is missing by now, or no
 /// longer part of the session, it is the workspace.
-pub(super) fn folder_for_reply(state: &ToolState, zones: &PathZones, ask: ModelCallId) -> PathBuf {
-    let folder =
-        state.read_note::<FolderChange>(FOLDER_NOTE).map(|moved| match moved.model_call < ask {
+pub(super) fn folder_for_reply(
+    state: &ToolState,
+    zones: &PathZones,
+    model_call: ModelCallId,
+) -> PathBuf {
+    let folder = state.read_note::<FolderChange>(FOLDER_NOTE).map(|moved| {
+        match moved.model_call < model_call {
             true => moved.to,
             false => moved.from,
-        });
+        }
+    });
     folder
         .filter(|folder| is_usable_folder(folder, zones))
         .unwrap_or_else(|| zones.root().to_owned())

@@ -41,8 +41,8 @@ impl ToolInput for AgentInput {
         if let Some(problem) = self.effort.as_deref().and_then(unknown_effort_error) {
             return Some(problem);
         }
-        let why = "sub-agents cannot run in the background; omit run_in_background, and the call waits for the answer";
-        (self.run_in_background == Some(true)).then(|| why.to_owned())
+        let reason = "sub-agents cannot run in the background; omit run_in_background, and the call waits for the answer";
+        (self.run_in_background == Some(true)).then(|| reason.to_owned())
     }
 }
 

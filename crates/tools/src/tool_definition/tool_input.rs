@@ -54,24 +54,24 @@ pub(crate) fn invalid_input_error(message: &str) -> ToolError {
 }
 
 /// Returns the facts of a read-only call.
-pub(crate) fn read_only_facts(keys: Vec<Arc<str>>, said: &str) -> CallFacts {
+pub(crate) fn read_only_facts(keys: Vec<Arc<str>>, text: &str) -> CallFacts {
     CallFacts {
         touches: TouchedResources::Reads(keys),
         repeat: Repeatability::Repeatable,
         interrupt: Interruptibility::Interruptible,
         timeout_ms: DEFAULT_TIMEOUT_MS,
-        summary: Some(one_line_summary(said)),
+        summary: Some(one_line_summary(text)),
         ..CallFacts::default()
     }
 }
 
 /// Returns the facts of a call that changes something, in one step that is not interrupted.
-pub(crate) fn write_facts(keys: Vec<Arc<str>>, said: &str) -> CallFacts {
+pub(crate) fn write_facts(keys: Vec<Arc<str>>, text: &str) -> CallFacts {
     CallFacts {
         touches: TouchedResources::Writes(keys),
         repeat: Repeatability::OnceOnly,
         interrupt: Interruptibility::RunsToEnd,
-        ..read_only_facts(Vec::new(), said)
+        ..read_only_facts(Vec::new(), text)
     }
 }
 

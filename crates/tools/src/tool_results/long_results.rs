@@ -121,9 +121,9 @@ fn write_result_file(folder: &Path, from: ResultSource<'_>, text: &str) -> io::R
     let call = from.context.call;
     let path = folder.join(format!("{tool}-{}-{}.txt", call.model_call, call.index));
     evict_oldest_files(folder, MAX_OUTPUT_FILES, MAX_OUTPUT_TOTAL_BYTES - MAX_OUTPUT_BYTES);
-    let room = usize::try_from(MAX_OUTPUT_BYTES).unwrap_or(usize::MAX).min(text.len());
+    let remaining = usize::try_from(MAX_OUTPUT_BYTES).unwrap_or(usize::MAX).min(text.len());
     let mut file =
         File::options().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-    file.write_all(text.as_bytes().get(..room).unwrap_or_default())?;
+    file.write_all(text.as_bytes().get(..remaining).unwrap_or_default())?;
     Ok(path)
 }

@@ -76,19 +76,19 @@ const HIDDEN_READS: &[&str] = &[
 #[test]
 fn a_file_that_may_not_be_read_is_not_read_by_a_command() {
     for rule in ["Read(.env)", "Read(/.env)", "Read(**/.env)"] {
-        let place = AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&[rule]);
-        place.file(".env");
-        place.file("a");
+        let workspace = AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&[rule]);
+        workspace.file(".env");
+        workspace.file("a");
         for command in NAMED_READS {
             let command = command.replace("{}", ".env");
-            assert_eq!(place.verdict(&command), Deny, "{rule} {command}");
+            assert_eq!(workspace.verdict(&command), Deny, "{rule} {command}");
             let bypass = AttackWorkspace::new()
                 .in_mode(PermissionMode::BypassPermissions)
                 .with_deny_rules(&[rule]);
             assert_eq!(bypass.verdict(&command), Deny, "{rule} {command}");
         }
         for command in HIDDEN_READS {
-            assert_eq!(place.verdict(command), Ask, "{rule} {command}");
+            assert_eq!(workspace.verdict(command), Ask, "{rule} {command}");
         }
         for command in [
             "cat a",
@@ -104,7 +104,7 @@ fn a_file_that_may_not_be_read_is_not_read_by_a_command() {
             "git push",
             "npm test",
         ] {
-            assert_eq!(place.verdict(command), Allow, "{rule} {command}");
+            assert_eq!(workspace.verdict(command), Allow, "{rule} {command}");
         }
     }
 }
@@ -115,24 +115,24 @@ fn a_file_that_may_not_be_edited_is_not_edited_by_a_command() {
     for mode in
         [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::BypassPermissions]
     {
-        let place = AttackWorkspace::new()
+        let workspace = AttackWorkspace::new()
             .in_mode(mode)
             .with_allow_rules(&["Bash"])
             .with_deny_rules(&["Edit(locked/**)"]);
-        place.file("locked/f");
+        workspace.file("locked/f");
         for writer in WRITERS {
             let command = writer.replace("{}", "locked/f");
-            assert_eq!(place.verdict(&command), Deny, "{mode:?} {command}");
+            assert_eq!(workspace.verdict(&command), Deny, "{mode:?} {command}");
         }
         for command in ["cat locked/f", "grep -r x .", "echo x > open", "tee open"] {
-            assert_eq!(place.verdict(command), Allow, "{mode:?} {command}");
+            assert_eq!(workspace.verdict(command), Allow, "{mode:?} {command}");
         }
     }
-    let place =
+    let workspace =
         AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&["Edit(locked/**)"]);
-    place.file("locked/f");
+    workspace.file("locked/f");
     for command in ["rm l*/f", "rm -r .", "tee locke?/f", "chmod -R 777 .", "truncate -s0 */f"] {
-        assert_eq!(place.verdict(command), Ask, "{command}");
+        assert_eq!(workspace.verdict(command), Ask, "{command}");
     }
 }
 
@@ -140,11 +140,11 @@ fn a_file_that_may_not_be_edited_is_not_edited_by_a_command() {
 #[test]
 fn a_home_folder_as_workspace_gives_away_no_keys() {
     for mode in [PermissionMode::Default, PermissionMode::AcceptEdits] {
-        let place =
+        let workspace =
             AttackWorkspace::at_home().in_mode(mode).with_allow_rules(&[]).with_deny_rules(&[]);
-        place.file(".ssh/id_ed25519");
-        place.file(".aws/credentials");
-        place.file("notes");
+        workspace.file(".ssh/id_ed25519");
+        workspace.file(".aws/credentials");
+        workspace.file("notes");
         for command in [
             "cat .ssh/id_ed25519",
             "cat ~/.aws/credentials",
@@ -160,9 +160,9 @@ fn a_home_folder_as_workspace_gives_away_no_keys() {
             "echo x > .bashrc",
             "cp notes .profile",
         ] {
-            assert_ne!(place.verdict(command), Allow, "{mode:?} {command}");
+            assert_ne!(workspace.verdict(command), Allow, "{mode:?} {command}");
         }
-        assert_eq!(place.verdict("cat notes"), Allow);
-        assert_eq!(place.verdict("grep -rn x src"), Allow);
+        assert_eq!(workspace.verdict("cat notes"), Allow);
+        assert_eq!(workspace.verdict("grep -rn x src"), Allow);
     }
 }

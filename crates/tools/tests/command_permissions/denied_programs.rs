@@ -67,7 +67,7 @@ const WRAPPERS: &[&str] = &[
 #[test]
 fn a_denied_program_is_found_behind_every_wrapper() {
     for mode in [PermissionMode::Default, PermissionMode::BypassPermissions] {
-        let place = AttackWorkspace::new()
+        let workspace = AttackWorkspace::new()
             .in_mode(mode)
             .with_allow_rules(&["Bash"])
             .with_deny_rules(&["Bash(rm:*)"]);
@@ -76,13 +76,13 @@ fn a_denied_program_is_found_behind_every_wrapper() {
                 let quoted = wrapper.ends_with("-c") || wrapper.ends_with("-S");
                 let quote = if quoted { "'" } else { "" };
                 let command = format!("{wrapper} {quote}{program} f{quote}");
-                assert_eq!(place.verdict(&command), Deny, "{mode:?} {command}");
+                assert_eq!(workspace.verdict(&command), Deny, "{mode:?} {command}");
                 let twice = format!("nice {command}");
-                assert_eq!(place.verdict(&twice), Deny, "{mode:?} {twice}");
+                assert_eq!(workspace.verdict(&twice), Deny, "{mode:?} {twice}");
             }
         }
         for command in ["env -S'rm f'", "env --split-string='rm f'", "env -vS 'rm f'"] {
-            assert_eq!(place.verdict(command), Deny, "{mode:?} {command}");
+            assert_eq!(workspace.verdict(command), Deny, "{mode:?} {command}");
         }
     }
 }
@@ -90,7 +90,8 @@ fn a_denied_program_is_found_behind_every_wrapper() {
 // spec: PERMISSIONS-18
 #[test]
 fn a_denied_program_that_an_unknown_one_may_run_is_asked_about() {
-    let place = AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&["Bash(rm:*)"]);
+    let workspace =
+        AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&["Bash(rm:*)"]);
     for command in [
         "wrapper rm f",
         "wrapper -x rm f",
@@ -101,10 +102,10 @@ fn a_denied_program_that_an_unknown_one_may_run_is_asked_about() {
         "python3 -c 'rm'",
         "wrapper -crm",
     ] {
-        assert_eq!(place.verdict(command), Ask, "{command}");
+        assert_eq!(workspace.verdict(command), Ask, "{command}");
     }
     for command in ["wrapper f", "npm test", "echo rm", "git rm f", "grep rm f", "cat rm"] {
-        assert_eq!(place.verdict(command), Allow, "{command}");
+        assert_eq!(workspace.verdict(command), Allow, "{command}");
     }
 }
 
@@ -141,14 +142,14 @@ fn a_rule_covers_no_option_that_writes_or_runs_unless_it_says_so() {
         let words: Vec<&str> = command.split(' ').collect();
         let prefix = if words[0] == "git" { words[..2].join(" ") } else { words[0].to_owned() };
         let rule = format!("Bash({prefix}:*)");
-        let place = AttackWorkspace::new().with_allow_rules(&[&rule]).with_deny_rules(&[]);
-        assert_eq!(place.verdict(command), Allow, "{rule} {command}");
+        let workspace = AttackWorkspace::new().with_allow_rules(&[&rule]).with_deny_rules(&[]);
+        assert_eq!(workspace.verdict(command), Allow, "{rule} {command}");
         for option in *options {
             let command = format!("{command} {option}");
-            assert_ne!(place.verdict(&command), Allow, "{rule} {command}");
+            assert_ne!(workspace.verdict(&command), Allow, "{rule} {command}");
         }
     }
-    let place = AttackWorkspace::new()
+    let workspace = AttackWorkspace::new()
         .with_allow_rules(&["Bash(sed:*)", "Bash(awk:*)", "Bash(tar:*)"])
         .with_deny_rules(&[]);
     for command in [
@@ -160,9 +161,9 @@ fn a_rule_covers_no_option_that_writes_or_runs_unless_it_says_so() {
         "tar cFf id x a",
         "awk 'BEGIN{system(\"id\")}'",
     ] {
-        assert_ne!(place.verdict(command), Allow, "{command}");
+        assert_ne!(workspace.verdict(command), Allow, "{command}");
     }
     for command in ["sed -n 1,5p a", "sed 's/a/b/g' a", "awk '{print $1}' a", "tar tf a.tar"] {
-        assert_eq!(place.verdict(command), Allow, "{command}");
+        assert_eq!(workspace.verdict(command), Allow, "{command}");
     }
 }

@@ -37,48 +37,48 @@ const MAYBE_WRITERS: &[&str] = &[
     "gcc -o{} a.c",
 ];
 
-fn with_hooks_path(place: AttackWorkspace) -> AttackWorkspace {
-    std::fs::create_dir_all(place.path(".git/hooks")).unwrap();
-    std::fs::write(place.path(".git/config"), "[core]\nhooksPath = .husky\n").unwrap();
+fn with_hooks_path(workspace: AttackWorkspace) -> AttackWorkspace {
+    std::fs::create_dir_all(workspace.path(".git/hooks")).unwrap();
+    std::fs::write(workspace.path(".git/config"), "[core]\nhooksPath = .husky\n").unwrap();
     // The protected paths are determined when a session begins.
-    place.looked_up_again()
+    workspace.looked_up_again()
 }
 
 // spec: PERMISSIONS-15
 #[test]
 fn no_command_writes_a_protected_place() {
     for mode in EVERY_MODE {
-        let place = with_hooks_path(AttackWorkspace::new())
+        let workspace = with_hooks_path(AttackWorkspace::new())
             .in_mode(mode)
             .with_allow_rules(&["Bash"])
             .with_deny_rules(&[]);
         for path in PROTECTED {
-            let whole = place.path(path).display().to_string();
+            let whole = workspace.path(path).display().to_string();
             for writer in WRITERS {
                 for path in [*path, &whole] {
                     let command = writer.replace("{}", path);
-                    assert_eq!(place.verdict(&command), Deny, "{mode:?} {command}");
+                    assert_eq!(workspace.verdict(&command), Deny, "{mode:?} {command}");
                 }
             }
         }
     }
     let rules = ["Bash(tee:*)", "Bash(tee .git/config)"];
-    let place =
+    let workspace =
         with_hooks_path(AttackWorkspace::new()).with_allow_rules(&rules).with_deny_rules(&[]);
     for path in [".git/config", "sub/../.git/config", ".GIT/config", "./.git//config"] {
-        assert_eq!(place.verdict(&format!("tee {path}")), Deny, "{path}");
+        assert_eq!(workspace.verdict(&format!("tee {path}")), Deny, "{path}");
     }
 }
 
 // spec: PERMISSIONS-15
 #[test]
 fn a_protected_place_is_found_wherever_the_target_is_said() {
-    let place = with_hooks_path(AttackWorkspace::new())
+    let workspace = with_hooks_path(AttackWorkspace::new())
         .in_mode(PermissionMode::AcceptEdits)
         .with_allow_rules(&["Bash"]);
-    place.file("sub/.mcp.json");
-    place.file("sub/.claude/x.md");
-    let whole = place.zones.root().display().to_string();
+    workspace.file("sub/.mcp.json");
+    workspace.file("sub/.claude/x.md");
+    let whole = workspace.zones.root().display().to_string();
     for target in [".", "./", &whole, "sub/.."] {
         for form in [
             "cp sub/.mcp.json {}",
@@ -97,17 +97,17 @@ fn a_protected_place_is_found_wherever_the_target_is_said() {
             "cp --parents .claude/x.md {}/sub",
         ] {
             let command = form.replace("{}", target);
-            assert_eq!(place.verdict(&command), Deny, "{command}");
+            assert_eq!(workspace.verdict(&command), Deny, "{command}");
         }
     }
-    assert_eq!(place.verdict("ln sub/.mcp.json"), Deny);
+    assert_eq!(workspace.verdict("ln sub/.mcp.json"), Deny);
     for whole_folder in ["cp -rT sub {}", "cp -r sub/. {}", "cp -a sub/. {}", "cp -r sub {}"] {
         let command = whole_folder.replace("{}", &whole);
-        let place = AttackWorkspace::new()
+        let workspace = AttackWorkspace::new()
             .in_mode(PermissionMode::AcceptEdits)
             .with_allow_rules(&["Bash(cp:*)"]);
-        place.file("sub/.mcp.json");
-        assert_ne!(place.verdict(&command), Allow, "{command}");
+        workspace.file("sub/.mcp.json");
+        assert_ne!(workspace.verdict(&command), Allow, "{command}");
     }
 }
 
@@ -116,14 +116,14 @@ fn a_protected_place_is_found_wherever_the_target_is_said() {
 fn what_may_write_a_protected_place_is_covered_by_no_rule() {
     for mode in [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Auto] {
         let rules = ["Bash", "Bash(python3:*)", "Bash(git config:*)"];
-        let place = with_hooks_path(AttackWorkspace::new())
+        let workspace = with_hooks_path(AttackWorkspace::new())
             .in_mode(mode)
             .with_allow_rules(&rules)
             .with_deny_rules(&[]);
         for path in PROTECTED {
             for writer in MAYBE_WRITERS {
                 let command = writer.replace("{}", path);
-                assert_eq!(place.verdict(&command), Ask, "{mode:?} {command}");
+                assert_eq!(workspace.verdict(&command), Ask, "{mode:?} {command}");
             }
         }
         for command in [
@@ -137,12 +137,12 @@ fn what_may_write_a_protected_place_is_covered_by_no_rule() {
             "tee .c*/settings.json",
             "unknown .g?t/config",
         ] {
-            assert_eq!(place.verdict(command), Ask, "{mode:?} {command}");
+            assert_eq!(workspace.verdict(command), Ask, "{mode:?} {command}");
         }
         for command in
             ["git config --get a.b", "git config a.b", "git config --list", "cat .git/config"]
         {
-            assert_eq!(place.verdict(command), Allow, "{mode:?} {command}");
+            assert_eq!(workspace.verdict(command), Allow, "{mode:?} {command}");
         }
     }
 }
@@ -158,28 +158,28 @@ const REDIRECTIONS: &[&str] =
 #[test]
 fn a_rule_for_a_command_does_not_cover_its_redirection() {
     let rules = ["Bash(echo:*)", "Bash(git log:*)", "Bash(npm test:*)", "Bash(cat:*)"];
-    let place = AttackWorkspace::new().with_allow_rules(&rules);
-    place.file("package.json");
+    let workspace = AttackWorkspace::new().with_allow_rules(&rules);
+    workspace.file("package.json");
     for command in COVERED {
-        assert_eq!(place.verdict(command), Allow, "{command}");
+        assert_eq!(workspace.verdict(command), Allow, "{command}");
         for redirection in REDIRECTIONS {
             for file in ["package.json", "new", "src/main.rs"] {
                 let command = format!("{command} {}", redirection.replace("{}", file));
-                assert_eq!(place.verdict(&command), Ask, "{command}");
-                assert_eq!(place.verdict(&format!("{command} && npm test")), Ask, "{command}");
+                assert_eq!(workspace.verdict(&command), Ask, "{command}");
+                assert_eq!(workspace.verdict(&format!("{command} && npm test")), Ask, "{command}");
             }
             let command = format!("{command} {}", redirection.replace("{}", "/dev/null"));
-            assert_eq!(place.verdict(&command), Allow, "{command}");
+            assert_eq!(workspace.verdict(&command), Allow, "{command}");
         }
     }
     for covered in [&["Bash(echo:*)", "Edit"][..], &["Bash(echo:*)", "Edit(new)"]] {
-        let place = AttackWorkspace::new().with_allow_rules(covered);
-        assert_eq!(place.verdict("echo x > new"), Allow, "{covered:?}");
+        let workspace = AttackWorkspace::new().with_allow_rules(covered);
+        assert_eq!(workspace.verdict("echo x > new"), Allow, "{covered:?}");
     }
-    let place = AttackWorkspace::new().with_allow_rules(&["Bash(echo:*)", "Edit(src/**)"]);
-    assert_eq!(place.verdict("echo x > new"), Ask);
-    let place = AttackWorkspace::new().in_mode(PermissionMode::AcceptEdits);
-    assert_eq!(place.verdict("cat a > new"), Allow);
+    let workspace = AttackWorkspace::new().with_allow_rules(&["Bash(echo:*)", "Edit(src/**)"]);
+    assert_eq!(workspace.verdict("echo x > new"), Ask);
+    let workspace = AttackWorkspace::new().in_mode(PermissionMode::AcceptEdits);
+    assert_eq!(workspace.verdict("cat a > new"), Allow);
 }
 
 /// Every git command may run a program that the repository configures.
@@ -211,33 +211,33 @@ fn git_runs_only_where_a_rule_says_so() {
     ];
     for command in commands {
         for mode in [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Auto] {
-            let place = AttackWorkspace::new().in_mode(mode).with_allow_rules(&["Bash(cd:*)"]);
-            assert_eq!(place.verdict(command), Ask, "{mode:?} {command}");
+            let workspace = AttackWorkspace::new().in_mode(mode).with_allow_rules(&["Bash(cd:*)"]);
+            assert_eq!(workspace.verdict(command), Ask, "{mode:?} {command}");
         }
         for mode in [PermissionMode::Plan, PermissionMode::DontAsk] {
-            let place = AttackWorkspace::new().in_mode(mode).with_allow_rules(&["Bash(cd:*)"]);
-            assert_eq!(place.verdict(command), Deny, "{mode:?} {command}");
+            let workspace = AttackWorkspace::new().in_mode(mode).with_allow_rules(&["Bash(cd:*)"]);
+            assert_eq!(workspace.verdict(command), Deny, "{mode:?} {command}");
         }
     }
-    let place =
+    let workspace =
         AttackWorkspace::new().with_allow_rules(&["Bash(git status:*)"]).with_deny_rules(&[]);
-    assert_eq!(place.verdict("git status --short"), Allow);
+    assert_eq!(workspace.verdict("git status --short"), Allow);
 }
 
 /// A workspace whose repository contains links: `d/link` and `d/dir` lead outside.
 fn with_links(mode: PermissionMode) -> AttackWorkspace {
-    let place = AttackWorkspace::new()
+    let workspace = AttackWorkspace::new()
         .in_mode(mode)
         .with_allow_rules(&["Bash(mv:*)", "Bash(cp:*)"])
         .with_deny_rules(&[]);
     for file in ["a.txt", "b.txt", "d/plain", "f/x", "g/x"] {
-        place.file(file);
+        workspace.file(file);
     }
-    symlink("/etc/passwd", place.path("d/link")).unwrap();
-    symlink("/etc", place.path("d/dir")).unwrap();
-    symlink("/etc/passwd", place.path("link")).unwrap();
-    symlink("d", place.path("inner")).unwrap();
-    place
+    symlink("/etc/passwd", workspace.path("d/link")).unwrap();
+    symlink("/etc", workspace.path("d/dir")).unwrap();
+    symlink("/etc/passwd", workspace.path("link")).unwrap();
+    symlink("d", workspace.path("inner")).unwrap();
+    workspace
 }
 
 // spec: PERMISSIONS-15
@@ -245,7 +245,7 @@ fn with_links(mode: PermissionMode) -> AttackWorkspace {
 fn no_command_leaves_the_workspace_through_a_link() {
     for mode in [PermissionMode::Default, PermissionMode::AcceptEdits] {
         for rules in [&[][..], &["Bash(mv:*)", "Bash(cp:*)"]] {
-            let place = with_links(mode).with_allow_rules(rules);
+            let workspace = with_links(mode).with_allow_rules(rules);
             for command in [
                 "cat link",
                 "cat d/link",
@@ -287,7 +287,7 @@ fn no_command_leaves_the_workspace_through_a_link() {
                 "cd d && cat link",
                 "cd inner && cat link",
             ] {
-                let verdict = place.verdict(command);
+                let verdict = workspace.verdict(command);
                 // A rule for `cp` covers what is copied, wherever it lies.
                 let is_ruled = rules.len() == 2 && command == "cp d/link x";
                 assert!(verdict != Allow || is_ruled, "{mode:?} {rules:?} {command}");
@@ -300,7 +300,7 @@ fn no_command_leaves_the_workspace_through_a_link() {
 // spec: PERMISSIONS-07, PERMISSIONS-15
 #[test]
 fn ordinary_commands_are_not_asked_about() {
-    let place = with_links(PermissionMode::Default).with_allow_rules(&["Bash(cargo test:*)"]);
+    let workspace = with_links(PermissionMode::Default).with_allow_rules(&["Bash(cargo test:*)"]);
     for command in [
         "ls",
         "ls -la d",
@@ -321,9 +321,9 @@ fn ordinary_commands_are_not_asked_about() {
         "cargo test --lib && echo done",
         "timeout 60 cargo test > /dev/null",
     ] {
-        assert_eq!(place.verdict(command), Allow, "{command} {:?}", place.ruling(command));
+        assert_eq!(workspace.verdict(command), Allow, "{command} {:?}", workspace.ruling(command));
     }
-    let place = with_links(PermissionMode::AcceptEdits).with_allow_rules(&[]);
+    let workspace = with_links(PermissionMode::AcceptEdits).with_allow_rules(&[]);
     for command in [
         "mkdir -p n/m && touch n/m/x",
         "mv a.txt c.txt",
@@ -335,7 +335,7 @@ fn ordinary_commands_are_not_asked_about() {
         "mkdir n && cp a.txt n/ && ls n",
         "cat a.txt > c.txt",
     ] {
-        assert_eq!(place.verdict(command), Allow, "{command} {:?}", place.ruling(command));
+        assert_eq!(workspace.verdict(command), Allow, "{command} {:?}", workspace.ruling(command));
     }
 }
 
@@ -343,7 +343,7 @@ fn ordinary_commands_are_not_asked_about() {
 #[test]
 fn ending_the_process_that_keeps_the_rules_is_asked_about() {
     let own = std::process::id();
-    let place = AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&[]);
+    let workspace = AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&[]);
     for command in [
         "kill -9 $PPID".to_owned(),
         "kill -9 \"$PPID\"".to_owned(),
@@ -354,9 +354,9 @@ fn ending_the_process_that_keeps_the_rules_is_asked_about() {
         "pkill -f 'windlass worker'".to_owned(),
         "killall windlass".to_owned(),
     ] {
-        assert_eq!(place.verdict(&command), Ask, "{command}");
+        assert_eq!(workspace.verdict(&command), Ask, "{command}");
     }
     for command in ["kill 1234567", "kill -1 1234567", "pkill node"] {
-        assert_eq!(place.verdict(command), Allow, "{command}");
+        assert_eq!(workspace.verdict(command), Allow, "{command}");
     }
 }

@@ -77,11 +77,11 @@ const EVERYDAY_RULED: &[&str] = &[
 // spec: PERMISSIONS-07
 #[test]
 fn everyday_commands_are_not_asked_about() {
-    let place = AttackWorkspace::new().with_allow_rules(&["Bash(sed:*)"]).with_deny_rules(&[]);
-    all_are(&place, Allow, EVERYDAY);
-    let place = AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&[]);
-    all_are(&place, Allow, EVERYDAY);
-    all_are(&place, Allow, EVERYDAY_RULED);
+    let workspace = AttackWorkspace::new().with_allow_rules(&["Bash(sed:*)"]).with_deny_rules(&[]);
+    all_are(&workspace, Allow, EVERYDAY);
+    let workspace = AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&[]);
+    all_are(&workspace, Allow, EVERYDAY);
+    all_are(&workspace, Allow, EVERYDAY_RULED);
     let narrow = [
         "Bash(git:*)",
         "Bash(cargo:*)",
@@ -93,22 +93,22 @@ fn everyday_commands_are_not_asked_about() {
         "Bash(awk:*)",
         "Bash(curl:*)",
     ];
-    let place = AttackWorkspace::new().with_allow_rules(&narrow).with_deny_rules(&[]);
+    let workspace = AttackWorkspace::new().with_allow_rules(&narrow).with_deny_rules(&[]);
     let covered = |command: &&&str| {
         let name = command.split(' ').next().unwrap();
         narrow.contains(&format!("Bash({name}:*)").as_str())
     };
     let commands: Vec<&str> = EVERYDAY_RULED.iter().filter(covered).copied().collect();
     assert!(commands.len() > 30);
-    all_are(&place, Allow, &commands);
+    all_are(&workspace, Allow, &commands);
 }
 
 /// Where a program is denied, the rest stays usable.
 // spec: PERMISSIONS-18
 #[test]
 fn everyday_commands_are_not_asked_about_because_a_program_is_denied() {
-    let place =
+    let workspace =
         AttackWorkspace::new().with_allow_rules(&["Bash"]).with_deny_rules(&["Bash(shutdown:*)"]);
-    all_are(&place, Allow, EVERYDAY);
-    all_are(&place, Allow, EVERYDAY_RULED);
+    all_are(&workspace, Allow, EVERYDAY);
+    all_are(&workspace, Allow, EVERYDAY_RULED);
 }

@@ -76,8 +76,8 @@ async fn a_driver_that_blocks_its_thread_is_replaced_and_writes_nothing_afterwar
     blocked_at(1).await;
     // The reply is stored, the result of its call is not: the log does not show that the call ran.
     let log = blocked_at(2).await;
-    let told: String = log.iter().map(Entry::encode).collect();
-    assert!(!told.contains("it did not run"), "{told}");
+    let output: String = log.iter().map(Entry::encode).collect();
+    assert!(!output.contains("it did not run"), "{output}");
 }
 
 /// The log of a run whose driver was blocked at the append of this number.
@@ -91,11 +91,11 @@ async fn blocked_at(number: u32) -> Vec<Entry> {
         Box::pin(std::future::ready(()))
     };
     let store = Arc::new(MemoryStore::new().with_hook(Arc::new(hook)));
-    let look = ProbeTool::read("Look");
+    let probe = ProbeTool::read("Look");
     let base = windlass_builder(
         "when any\n  call Look {}\n",
         MemoryStore::new(),
-        std::slice::from_ref(&look),
+        std::slice::from_ref(&probe),
     );
     // An early call would be stored together with its reply.
     let builder = with_hard_limit(base)

@@ -74,10 +74,10 @@ async fn an_input_that_does_not_fit_the_schema_reaches_no_tool() {
     ];
     let (runs, assessed) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let tool = || UncheckedTool { schema: SCHEMA, runs: runs.clone(), assessed: assessed.clone() };
-    for (input, why) in rows {
+    for (input, reason) in rows {
         let w = windlass_builder(&script("Order", input), MemoryStore::new(), &[]).tool(tool());
-        let said = final_answer(&w.start().await.unwrap()).await;
-        assert!(said.contains("invalid_input") && said.contains(why), "{input}: {said}");
+        let output = final_answer(&w.start().await.unwrap()).await;
+        assert!(output.contains("invalid_input") && output.contains(reason), "{input}: {output}");
     }
     assert_eq!((runs.load(Ordering::SeqCst), assessed.load(Ordering::SeqCst)), (0, 0));
     // `null` for an omitted property, as some models write it, is accepted.
@@ -87,8 +87,8 @@ async fn an_input_that_does_not_fit_the_schema_reaches_no_tool() {
     }
     let broken = UncheckedTool { schema: r#"{"type": 5}"#, runs: runs.clone(), assessed };
     let w = windlass_builder(&script("Order", "{}"), MemoryStore::new(), &[]).tool(broken);
-    let said = final_answer(&w.start().await.unwrap()).await;
-    assert!(said.contains("invalid_schema"), "{said}");
+    let output = final_answer(&w.start().await.unwrap()).await;
+    assert!(output.contains("invalid_schema"), "{output}");
     assert_eq!(runs.load(Ordering::SeqCst), 2);
 }
 
@@ -115,8 +115,8 @@ async fn run_failing_tool(
     };
     let w = windlass_builder(&script(name, "{}"), MemoryStore::new(), &[]).tool(tool);
     let w = w.settings(|settings| settings.limits.tool_retry_ms = vec![1, 1, 1]);
-    let said = final_answer(&w.start().await.unwrap()).await;
-    (said, runs.load(Ordering::SeqCst))
+    let output = final_answer(&w.start().await.unwrap()).await;
+    (output, runs.load(Ordering::SeqCst))
 }
 
 // spec: ROUNDS-15
@@ -126,12 +126,13 @@ async fn a_tool_that_declares_it_is_tried_again_after_a_transient_failure() {
     let busy = || ToolError::from_http_status(503, "wait");
     let limited = || ToolError::from_http_status(429, "wait");
     for fail in [refused as fn() -> ToolError, busy, limited] {
-        let (said, runs) = run_failing_tool("lookup", Some(Repeatability::Repeatable), fail).await;
-        assert_eq!((said.as_str(), runs), ("found", 3));
+        let (output, runs) =
+            run_failing_tool("lookup", Some(Repeatability::Repeatable), fail).await;
+        assert_eq!((output.as_str(), runs), ("found", 3));
     }
     let gone = || ToolError::from_http_status(404, "look elsewhere");
-    let (said, runs) = run_failing_tool("lookup", Some(Repeatability::Repeatable), gone).await;
-    assert!(said.contains("http_404") && runs == 1, "{said}");
+    let (output, runs) = run_failing_tool("lookup", Some(Repeatability::Repeatable), gone).await;
+    assert!(output.contains("http_404") && runs == 1, "{output}");
 }
 
 /// Names that look like those of lookups, and of tools that change something.
@@ -150,10 +151,10 @@ async fn a_name_alone_makes_no_tool_repeatable() {
         "get_refund",
         "send_email",
     ] {
-        let (said, runs) = run_failing_tool(name, None, busy).await;
-        assert!(said.contains("http_503") && runs == 1, "{name}: {said}");
-        let (said, runs) = run_failing_tool(name, Some(Repeatability::OnceOnly), busy).await;
-        assert!(said.contains("http_503") && runs == 1, "{name}: {said}");
+        let (output, runs) = run_failing_tool(name, None, busy).await;
+        assert!(output.contains("http_503") && runs == 1, "{name}: {output}");
+        let (output, runs) = run_failing_tool(name, Some(Repeatability::OnceOnly), busy).await;
+        assert!(output.contains("http_503") && runs == 1, "{name}: {output}");
     }
 }
 
@@ -176,8 +177,8 @@ async fn a_lookup_that_times_out_is_tried_again() {
             FunctionTool::new("lookup", "A tool.", run).repeatability(repeat).timeout_ms(2_000);
         let w = windlass_builder(&script("lookup", "{}"), MemoryStore::new(), &[]).tool(tool);
         let w = w.settings(|settings| settings.limits.tool_retry_ms = vec![1, 1, 1]);
-        let said = final_answer(&w.start().await.unwrap()).await;
-        assert_eq!(said == "found", expected == 2, "{said}");
+        let output = final_answer(&w.start().await.unwrap()).await;
+        assert_eq!(output == "found", expected == 2, "{output}");
         assert_eq!(runs.load(Ordering::SeqCst), expected);
     }
 }
@@ -207,8 +208,8 @@ impl Tool for InvalidSchemaTool {
 async fn no_tool_puts_a_stack_trace_before_the_model() {
     let w = windlass_builder(&script("Careless", "{}"), MemoryStore::new(), &[])
         .tool(InvalidSchemaTool);
-    let said = final_answer(&w.start().await.unwrap()).await;
-    assert!(said.contains("the server is down") && !said.contains("Traceback"), "{said}");
+    let output = final_answer(&w.start().await.unwrap()).await;
+    assert!(output.contains("the server is down") && !output.contains("Traceback"), "{output}");
 }
 
 // spec: PERMISSIONS-11

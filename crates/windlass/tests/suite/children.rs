@@ -184,8 +184,8 @@ async fn a_question_of_a_child_reaches_whoever_runs_the_parent() {
     let session = w.session("lane");
     let end = session.send("go").await.unwrap().wait_for_end().await.unwrap();
     assert_eq!(end, RunOutcome::Parked(Vec::new()));
-    let asked = session.child_questions().await.unwrap().unwrap();
-    let [(lane, question)] = asked.as_slice() else { panic!("{asked:?}") };
+    let questions = session.child_questions().await.unwrap().unwrap();
+    let [(lane, question)] = questions.as_slice() else { panic!("{questions:?}") };
     assert_eq!(lane.as_str(), CHILD);
     let child = w.session(lane.clone());
     child.answer(question.id, HumanAnswer::allow()).await.unwrap();

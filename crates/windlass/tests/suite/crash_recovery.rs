@@ -89,8 +89,8 @@ fn a_repeatable_call_is_simply_run_again() {
 fn a_tool_that_can_tell_is_asked_before_a_human() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.db");
-    let finding = ProbeResult::Happened { text: Arc::from("found in the outbox") };
-    let tool = ProbeTool::once_only("Send").with_probe_result(finding);
+    let result = ProbeResult::Happened { text: Arc::from("found in the outbox") };
+    let tool = ProbeTool::once_only("Send").with_probe_result(result);
     die_in_the_middle(&path, &tool.clone().with_gate(&Arc::new(Notify::new())));
     in_a_new_process(async {
         let before = tool.run_count();

@@ -14,17 +14,17 @@ async fn a_run_goes_on_when_there_is_room_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.db");
     let small = SqliteSettings { max_pages: Some(48), ..SqliteSettings::default() };
-    let look = ProbeTool::read("Look");
+    let probe = ProbeTool::read("Look");
     let store = SqliteStore::open_with(&path, &small).unwrap();
-    let w = start_windlass(TALK, store, std::slice::from_ref(&look)).await;
+    let w = start_windlass(TALK, store, std::slice::from_ref(&probe)).await;
     let full = w.session("lane").send("go").await.unwrap().wait_for_end().await;
-    let said = full.as_ref().err().map(ToString::to_string).unwrap_or_default();
-    assert!(said.contains("is full") && said.contains("nothing was lost"), "{full:?}");
-    let done = look.run_count();
+    let output = full.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    assert!(output.contains("is full") && output.contains("nothing was lost"), "{full:?}");
+    let done = probe.run_count();
     assert!(done > 0 && done < 50, "{done}");
     drop(w);
     let store = SqliteStore::open(&path).unwrap();
-    let w = start_windlass(TALK, store, std::slice::from_ref(&look)).await;
+    let w = start_windlass(TALK, store, std::slice::from_ref(&probe)).await;
     let RunOutcome::Finished(ended) =
         w.session("lane").resume().await.unwrap().wait_for_end().await.unwrap()
     else {

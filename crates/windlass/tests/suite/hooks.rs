@@ -79,8 +79,8 @@ async fn a_hook_that_hangs_crashes_or_fails_blocks_nothing_and_the_user_is_told(
             windlass_builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&world.send));
         go(builder.command_hooks(hooks)).await;
         assert_eq!(world.send.run_count(), 1, "{command}");
-        let told = told.lock().unwrap().join("\n");
-        assert!(told.starts_with("PreToolUse:Send hook error (not blocking): `"), "{told}");
+        let output = told.lock().unwrap().join("\n");
+        assert!(output.starts_with("PreToolUse:Send hook error (not blocking): `"), "{output}");
     }
 }
 
@@ -283,9 +283,9 @@ async fn somebody_is_told_when_a_human_is_asked() {
     while world.read("told.json").is_empty() {
         crate::kit::pause(5).await;
     }
-    let told: serde_json::Value = serde_json::from_str(&world.read("told.json")).unwrap();
-    assert_eq!(told["notification_type"], "permission_prompt");
-    assert_eq!(told["message"], "Send needs your permission");
+    let message: serde_json::Value = serde_json::from_str(&world.read("told.json")).unwrap();
+    assert_eq!(message["notification_type"], "permission_prompt");
+    assert_eq!(message["message"], "Send needs your permission");
 }
 
 #[tokio::test]

@@ -88,8 +88,8 @@ impl ProbeTool {
     }
 
     /// Sets what the tool finds out about an interrupted call.
-    pub(crate) fn with_probe_result(mut self, finding: ProbeResult) -> Self {
-        self.probe_result = Some(finding);
+    pub(crate) fn with_probe_result(mut self, result: ProbeResult) -> Self {
+        self.probe_result = Some(result);
         self
     }
 
@@ -137,8 +137,8 @@ impl Tool for ProbeTool {
     }
 
     fn probe(&self, _context: CallContext, _input: RawJson) -> BoxFuture<'_, ProbeResult> {
-        let finding = self.probe_result.clone().unwrap_or(ProbeResult::Unknown {});
-        Box::pin(std::future::ready(finding))
+        let result = self.probe_result.clone().unwrap_or(ProbeResult::Unknown {});
+        Box::pin(std::future::ready(result))
     }
 }
 

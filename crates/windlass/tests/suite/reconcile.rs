@@ -52,8 +52,8 @@ fn where_resuming_is_offered_the_run_waits_for_somebody_to_say_so() {
     let outside = SqliteStore::open(&path).unwrap();
     abandon_run(&path, &outside);
     process().block_on(async {
-        let look = ProbeTool::read("Look");
-        let w = on(&path, &look).await;
+        let probe = ProbeTool::read("Look");
+        let w = on(&path, &probe).await;
         tokio::spawn({
             let (w, times) =
                 (w.clone(), WorkerSettings { resume: ResumeOverride::OnRequest, ..TIMES });
@@ -62,11 +62,11 @@ fn where_resuming_is_offered_the_run_waits_for_somebody_to_say_so() {
         let left = wait_for_state(&outside, RunState::TimedOut).await;
         assert!(left.resume_available);
         pause(300).await;
-        assert_eq!(look.run_count(), 0, "nobody takes it up by himself");
+        assert_eq!(probe.run_count(), 0, "nobody takes it up by himself");
         w.session("lane").resume().await.unwrap().wait_for_end().await.unwrap();
         let done = wait_for_state(&outside, RunState::Completed).await;
         assert!(!done.resume_available);
-        assert_eq!((look.run_count(), done.run), (1, left.run));
+        assert_eq!((probe.run_count(), done.run), (1, left.run));
         w.hand_over();
     });
 }
@@ -113,8 +113,8 @@ fn a_run_whose_worker_died_goes_on_by_itself_and_is_counted() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     with_subscriber(subscriber, || {
         runtime.block_on(async {
-            let look = ProbeTool::read("Look");
-            let w = on(&path, &look).await;
+            let probe = ProbeTool::read("Look");
+            let w = on(&path, &probe).await;
             let working = tokio::spawn({
                 let (w, times) = (w.clone(), WorkerSettings { reconcile_interval_ms: 50, ..TIMES });
                 async move { w.run_worker_with(times).await }

@@ -20,11 +20,11 @@ async fn a_call_that_runs_for_a_second_has_a_row() {
     let dir = tempfile::tempdir().unwrap();
     let outside = SqliteStore::open(dir.path().join("w.db")).unwrap();
     let gate = Arc::new(Notify::new());
-    let look = ProbeTool::read("Look").with_gate(&gate);
+    let probe = ProbeTool::read("Look").with_gate(&gate);
     let store = SqliteStore::open(dir.path().join("w.db")).unwrap();
-    let w = start_windlass(ONE_CALL, store, std::slice::from_ref(&look)).await;
+    let w = start_windlass(ONE_CALL, store, std::slice::from_ref(&probe)).await;
     let run = w.session("lane").send("go").await.unwrap();
-    wait_until("it runs", || look.run_count() == 1).await;
+    wait_until("it runs", || probe.run_count() == 1).await;
     pause(300).await;
     assert_eq!(outside.tool_stats(UnixMillis(0)).await.unwrap(), [], "short calls cost no row");
     let row = |failed| ToolStats { tool: "Look".into(), calls: 1, attempts: 1, retried: 0, failed };

@@ -125,13 +125,13 @@ async fn no_row_holds_a_secret_and_the_log_is_exact() {
     let kinds = |wanted: fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).count();
     assert_eq!(kinds(|row| matches!(row, Row::Raw(_))), 2);
     assert!(kinds(|row| matches!(row, Row::Event(_))) > 0);
-    let shown = format!("{rows:?}");
-    assert!(shown.contains("agent.tool.failed") && shown.contains("[redacted]"), "{shown}");
+    let output = format!("{rows:?}");
+    assert!(output.contains("agent.tool.failed") && output.contains("[redacted]"), "{output}");
     for (text, secret) in planted_secrets() {
-        assert!(!shown.contains(&secret), "{secret} is in a row: {shown}");
+        assert!(!output.contains(&secret), "{secret} is in a row: {output}");
         assert!(log.contains(&text), "the model would be sent something else than {text}");
     }
-    assert!(!shown.contains("kkk"), "{shown}");
+    assert!(!output.contains("kkk"), "{output}");
 }
 
 // spec: STORE-08

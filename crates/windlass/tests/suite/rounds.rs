@@ -103,9 +103,9 @@ async fn six_reads_of_two_seconds_take_about_two() {
         .unwrap();
     let clock = SystemClock::start();
     assert_eq!(run_to_end(&w, "go").await.1, "all six");
-    let took = clock.monotonic_ms();
+    let elapsed = clock.monotonic_ms();
     // One after the other they would take twelve seconds.
-    assert!((2_000..9_000).contains(&took), "{took} ms");
+    assert!((2_000..9_000).contains(&elapsed), "{elapsed} ms");
 }
 
 async fn records(session: &Session) -> Vec<Record> {
@@ -190,8 +190,8 @@ async fn whatever_breaks_is_the_calls_result_and_the_run_goes_on() {
     let said =
         ["the cog is missing", "9", "odd", "file_not_found", "unknown_tool", "invalid_input"];
     assert_eq!(results.len(), said.len());
-    for (result, said) in results.iter().zip(said) {
-        assert!(result.contains(said), "{said}: {result}");
+    for (result, output) in results.iter().zip(said) {
+        assert!(result.contains(output), "{output}: {result}");
         assert!(!result.contains("stack backtrace"), "{result}");
     }
 }

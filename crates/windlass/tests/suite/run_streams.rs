@@ -15,26 +15,26 @@ const TEN_ROUNDS: &str =
 // spec: FEED-02
 #[tokio::test]
 async fn the_run_waits_for_a_slow_owner() {
-    let look = ProbeTool::read("Look");
+    let probe = ProbeTool::read("Look");
     let script = "when ask 40+\n  say \"done\"\nwhen any\n  call Look {\"n\": \"${ask}\"}\n";
-    let w = start_windlass(script, MemoryStore::default(), std::slice::from_ref(&look)).await;
+    let w = start_windlass(script, MemoryStore::default(), std::slice::from_ref(&probe)).await;
     let run = w.session("lane").send("go").await.unwrap();
     pause(150).await;
-    let unread = look.run_count();
+    let unread = probe.run_count();
     assert!(unread < 39, "the run went on without its reader: {unread} calls");
     assert!(matches!(run.wait_for_end().await.unwrap(), RunOutcome::Finished(_)));
-    assert_eq!(look.run_count(), 39);
+    assert_eq!(probe.run_count(), 39);
 }
 
 // spec: LANES-11
 #[tokio::test]
 async fn dropping_the_owners_stream_cancels_the_run() {
     let gate = Arc::new(Notify::new());
-    let look = ProbeTool::read("Look").with_gate(&gate);
-    let w = start_windlass(TEN_ROUNDS, MemoryStore::default(), std::slice::from_ref(&look)).await;
+    let probe = ProbeTool::read("Look").with_gate(&gate);
+    let w = start_windlass(TEN_ROUNDS, MemoryStore::default(), std::slice::from_ref(&probe)).await;
     let session = w.session("lane");
     let run = session.send("go").await.unwrap();
-    wait_until("the call runs", || look.run_count() == 1).await;
+    wait_until("the call runs", || probe.run_count() == 1).await;
     drop(run);
     pause(50).await;
     gate.notify_one();
@@ -46,25 +46,25 @@ async fn dropping_the_owners_stream_cancels_the_run() {
     }
     let end = session.load_conversation().await.unwrap().last_run_end.unwrap();
     assert_eq!(end.cause, StopCause::UserCancel);
-    assert_eq!(look.run_count(), 1);
+    assert_eq!(probe.run_count(), 1);
 }
 
 #[tokio::test]
 async fn a_detached_run_goes_on() {
-    let look = ProbeTool::read("Look");
-    let w = start_windlass(TEN_ROUNDS, MemoryStore::default(), std::slice::from_ref(&look)).await;
+    let probe = ProbeTool::read("Look");
+    let w = start_windlass(TEN_ROUNDS, MemoryStore::default(), std::slice::from_ref(&probe)).await;
     let session = w.session("lane");
     session.send("go").await.unwrap().detach();
-    wait_until("all rounds ran", || look.run_count() == 9).await;
+    wait_until("all rounds ran", || probe.run_count() == 9).await;
 }
 
 // spec: FEED-03
 #[tokio::test]
 async fn a_slow_reader_misses_nothing_and_sees_nothing_twice() {
-    let look = ProbeTool::read("Look");
+    let probe = ProbeTool::read("Look");
     let script = "when ask 200+\n  say \"done\"\nwhen any\n  call Look {\"n\": \"${ask}\"}\n";
     let store = MemoryStore::default();
-    let w = windlass_builder(script, store, std::slice::from_ref(&look))
+    let w = windlass_builder(script, store, std::slice::from_ref(&probe))
         .settings(|s| s.limits = s.limits.clone().with_tool_rounds(300))
         .start()
         .await

@@ -50,8 +50,8 @@ async fn lanes_run_side_by_side() {
 async fn a_steer_joins_the_run_after_its_round() {
     let script = "when user contains \"also\"\n  say \"both done\"\nwhen results 0\n  call Look {}\nwhen any\n  say \"one done\"\n";
     let gate = std::sync::Arc::new(tokio::sync::Notify::new());
-    let look = ProbeTool::read("Look").with_gate(&gate);
-    let w = start_windlass(script, MemoryStore::default(), &[look]).await;
+    let probe = ProbeTool::read("Look").with_gate(&gate);
+    let w = start_windlass(script, MemoryStore::default(), &[probe]).await;
     let session = w.session("lane");
     let run = session.send("do it").await.unwrap();
     session.steer("and also that").await.unwrap();

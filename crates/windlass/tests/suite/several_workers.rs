@@ -43,8 +43,8 @@ fn work(w: &Windlass, times: WorkerSettings) {
 async fn tools_are_capped_and_conversations_are_not() {
     let store = Arc::new(MemoryStore::new());
     let gate = Arc::new(Notify::new());
-    let look = ProbeTool::read("Look").with_gate(&gate);
-    let w = windlass_builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&look))
+    let probe = ProbeTool::read("Look").with_gate(&gate);
+    let w = windlass_builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&probe))
         .shared_store(Arc::clone(&store) as Arc<dyn Store>)
         .start()
         .await
@@ -53,16 +53,16 @@ async fn tools_are_capped_and_conversations_are_not() {
     for nth in 0..200 {
         send(store.as_ref(), &format!("lane-{nth}")).await;
     }
-    wait_until("sixty-four execute", || look.run_count() == 64).await;
+    wait_until("sixty-four execute", || probe.run_count() == 64).await;
     pause(200).await;
-    assert_eq!(look.run_count(), 64, "the others wait for their turn");
+    assert_eq!(probe.run_count(), 64, "the others wait for their turn");
     let driven = store.owner_heartbeats().await.unwrap();
     assert_eq!(driven.len(), 1);
     while finished_run_count(store.as_ref()).await < 200 {
         gate.notify_waiters();
         pause(5).await;
     }
-    assert_eq!(look.run_count(), 200);
+    assert_eq!(probe.run_count(), 200);
     w.hand_over();
 }
 
@@ -71,9 +71,9 @@ async fn tools_are_capped_and_conversations_are_not() {
 async fn the_number_of_tools_at_once_can_be_set_within_bounds() {
     let store = Arc::new(MemoryStore::new());
     let gate = Arc::new(Notify::new());
-    let look = ProbeTool::read("Look").with_gate(&gate);
+    let probe = ProbeTool::read("Look").with_gate(&gate);
     let builder = || {
-        windlass_builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&look))
+        windlass_builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&probe))
             .shared_store(Arc::clone(&store) as Arc<dyn Store>)
     };
     for bad in [0, 1_025] {
@@ -85,14 +85,14 @@ async fn the_number_of_tools_at_once_can_be_set_within_bounds() {
     for nth in 0..10 {
         send(store.as_ref(), &format!("lane-{nth}")).await;
     }
-    wait_until("three execute", || look.run_count() == 3).await;
+    wait_until("three execute", || probe.run_count() == 3).await;
     pause(200).await;
-    assert_eq!(look.run_count(), 3, "the others wait for their turn");
+    assert_eq!(probe.run_count(), 3, "the others wait for their turn");
     while finished_run_count(store.as_ref()).await < 10 {
         gate.notify_waiters();
         pause(5).await;
     }
-    assert_eq!(look.run_count(), 10);
+    assert_eq!(probe.run_count(), 10);
     w.hand_over();
 }
 
@@ -101,9 +101,9 @@ async fn the_number_of_tools_at_once_can_be_set_within_bounds() {
 async fn a_stuck_run_and_a_greedy_tenant_starve_nobody() {
     let store = Arc::new(MemoryStore::new());
     let stuck = ProbeTool::read("Hang").with_gate(&Arc::new(Notify::new()));
-    let look = ProbeTool::read("Look");
+    let probe = ProbeTool::read("Look");
     let script = format!("when user is \"hang\" and results 0\n  call Hang {{}}\n{STUCK_OR_NOT}");
-    let w = windlass_builder(&script, MemoryStore::new(), &[stuck.clone(), look.clone()])
+    let w = windlass_builder(&script, MemoryStore::new(), &[stuck.clone(), probe.clone()])
         .shared_store(Arc::clone(&store) as Arc<dyn Store>)
         .start()
         .await
@@ -112,12 +112,12 @@ async fn a_stuck_run_and_a_greedy_tenant_starve_nobody() {
     wait_until("it hangs", || stuck.run_count() == 1).await;
     for nth in 0..500 {
         let lane = format!("greedy-{nth:03}");
-        let whose = Affinity { tenant: "greedy".into(), ..Affinity::default() };
-        store.register_lane(LaneId::from(lane.as_str()), whose).await.unwrap();
+        let affinity = Affinity { tenant: "greedy".into(), ..Affinity::default() };
+        store.register_lane(LaneId::from(lane.as_str()), affinity).await.unwrap();
         send(store.as_ref(), &lane).await;
     }
-    let whose = Affinity { tenant: "modest".into(), ..Affinity::default() };
-    store.register_lane(LaneId::from("zz-modest"), whose).await.unwrap();
+    let affinity = Affinity { tenant: "modest".into(), ..Affinity::default() };
+    store.register_lane(LaneId::from("zz-modest"), affinity).await.unwrap();
     send(store.as_ref(), "zz-modest").await;
     work(&w, TIMES);
     let modest = LaneId::from("zz-modest");
@@ -131,7 +131,7 @@ async fn a_stuck_run_and_a_greedy_tenant_starve_nobody() {
     let before_it = finished_run_count(store.as_ref()).await;
     assert!(before_it < 400, "it came after {before_it} of the greedy tenant's");
     wait_for_finished_runs(store.as_ref(), 501).await;
-    assert_eq!(look.run_count(), 501, "the stuck one is still stuck, and nobody else is");
+    assert_eq!(probe.run_count(), 501, "the stuck one is still stuck, and nobody else is");
     w.hand_over();
 }
 
@@ -139,9 +139,9 @@ async fn a_stuck_run_and_a_greedy_tenant_starve_nobody() {
 #[tokio::test]
 async fn a_worker_leaves_what_is_not_within_its_reach() {
     let store = Arc::new(MemoryStore::new());
-    let look = ProbeTool::read("Look");
+    let probe = ProbeTool::read("Look");
     let worker = |folder: &'static str| {
-        windlass_builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&look))
+        windlass_builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&probe))
             .shared_store(Arc::clone(&store) as Arc<dyn Store>)
             .workspace(Path::new(folder))
             .start()
@@ -149,8 +149,8 @@ async fn a_worker_leaves_what_is_not_within_its_reach() {
     let here = worker("/here").await.unwrap();
     // Enqueued for a worker with another workspace, and for one with an agent that is not here.
     worker("/there").await.unwrap().session("there").enqueue("go").await.unwrap();
-    let whose = Affinity { agent: "butler".into(), ..Affinity::default() };
-    store.register_lane(LaneId::from("butler"), whose).await.unwrap();
+    let affinity = Affinity { agent: "butler".into(), ..Affinity::default() };
+    store.register_lane(LaneId::from("butler"), affinity).await.unwrap();
     send(store.as_ref(), "butler").await;
     here.session("here").enqueue("go").await.unwrap();
     send(store.as_ref(), "anywhere").await;
@@ -158,7 +158,7 @@ async fn a_worker_leaves_what_is_not_within_its_reach() {
     wait_for_finished_runs(store.as_ref(), 2).await;
     pause(200).await;
     // The one that belongs to no workspace was driven without the tools of this one.
-    assert_eq!((finished_run_count(store.as_ref()).await, look.run_count()), (2, 1));
+    assert_eq!((finished_run_count(store.as_ref()).await, probe.run_count()), (2, 1));
     let there = worker("/there").await.unwrap();
     work(&there, TIMES);
     wait_for_finished_runs(store.as_ref(), 3).await;

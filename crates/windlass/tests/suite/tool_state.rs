@@ -32,7 +32,7 @@ when any
 /// A process of its own: nothing but its files is left of the one before.
 fn process(folder: &Path, prompts: &[&str]) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let said = runtime.block_on(async {
+    let lines = runtime.block_on(async {
         let workplace = ToolContext::new(&folder.join("w")).with_state_folder(folder.join("state"));
         let windlass = Windlass::builder()
             .scripted_model(Script::parse(SCRIPT).unwrap())
@@ -42,18 +42,18 @@ fn process(folder: &Path, prompts: &[&str]) -> Vec<String> {
             .start()
             .await
             .unwrap();
-        let mut said = Vec::new();
+        let mut lines = Vec::new();
         for prompt in prompts {
             let run = windlass.session("lane").send(prompt).await.unwrap();
             match run.wait_for_end().await.unwrap() {
-                RunOutcome::Finished(end) => said.push(end.text.to_string()),
+                RunOutcome::Finished(end) => lines.push(end.text.to_string()),
                 other => panic!("{other:?}"),
             }
         }
-        said
+        lines
     });
     runtime.shutdown_background();
-    said
+    lines
 }
 
 fn folder() -> tempfile::TempDir {

@@ -47,8 +47,8 @@ fn every_event_row_is_traced_with_its_fields_and_other_name() {
     with_subscriber(subscriber, || {
         runtime.block_on(async {
             let script = "when results 0\n  call Look {}\nwhen any\n  say \"done\"\n";
-            let look = ProbeTool::read("Look");
-            let w = windlass_builder(script, MemoryStore::new(), &[look])
+            let probe = ProbeTool::read("Look");
+            let w = windlass_builder(script, MemoryStore::new(), &[probe])
                 .settings(|settings| {
                     settings.times =
                         Some(RunTimeLimits { soft_ms: 0, hard_ms: 60_000, grace_ms: 0 });

@@ -26,17 +26,17 @@ pub(crate) const TIMES: WorkerSettings = WorkerSettings {
     resume: ResumeOverride::Immediately,
 };
 
-pub(crate) async fn on(path: &Path, look: &ProbeTool) -> Windlass {
+pub(crate) async fn on(path: &Path, probe: &ProbeTool) -> Windlass {
     let store = SqliteStore::open(path).unwrap();
-    windlass_builder(ONE_CALL, store, std::slice::from_ref(look)).start().await.unwrap()
+    windlass_builder(ONE_CALL, store, std::slice::from_ref(probe)).start().await.unwrap()
 }
 
 /// What a front end does that drives nothing itself.
 pub(crate) async fn send(store: &dyn Store, lane: &str) {
     let run = RunId::from_name(lane);
     let body = InboxCommand::prompt(run, vec![ContentBlock::text("go")]);
-    let letter = OutboxMessage { idempotency_key: Arc::from(lane), body };
-    store.enqueue_message(LaneId::from(lane), letter).await.unwrap();
+    let message = OutboxMessage { idempotency_key: Arc::from(lane), body };
+    store.enqueue_message(LaneId::from(lane), message).await.unwrap();
 }
 
 async fn finished_run_count(store: &dyn Store) -> usize {
@@ -44,14 +44,14 @@ async fn finished_run_count(store: &dyn Store) -> usize {
     runs.iter().filter(|run| run.text.as_deref() == Some("seen")).count()
 }
 
-async fn all_finish(store: &dyn Store, most: usize) {
+async fn all_finish(store: &dyn Store, limit: usize) {
     for _ in 0..1_000 {
-        if finished_run_count(store).await == most {
+        if finished_run_count(store).await == limit {
             return;
         }
         pause(10).await;
     }
-    panic!("only {} of {most} ended", finished_run_count(store).await);
+    panic!("only {} of {limit} ended", finished_run_count(store).await);
 }
 
 pub(crate) fn process() -> tokio::runtime::Runtime {
@@ -63,8 +63,8 @@ pub(crate) fn process() -> tokio::runtime::Runtime {
 async fn mail_from_elsewhere_is_driven_by_whoever_works() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.db");
-    let look = ProbeTool::read("Look");
-    let w = on(&path, &look).await;
+    let probe = ProbeTool::read("Look");
+    let w = on(&path, &probe).await;
     let working = tokio::spawn({
         let w = w.clone();
         async move { w.run_worker_with(TIMES).await }
@@ -74,7 +74,7 @@ async fn mail_from_elsewhere_is_driven_by_whoever_works() {
         send(&outside, &format!("lane-{nth}")).await;
     }
     all_finish(&outside, 20).await;
-    assert_eq!(look.run_count(), 20);
+    assert_eq!(probe.run_count(), 20);
     w.hand_over();
     working.await.unwrap().unwrap();
 }
@@ -83,8 +83,8 @@ async fn mail_from_elsewhere_is_driven_by_whoever_works() {
 #[tokio::test]
 async fn lanes_whose_claim_nobody_heard_of_are_driven_all_the_same() {
     let store = Arc::new(MemoryStore::default());
-    let look = ProbeTool::read("Look");
-    let w = windlass_builder(ONE_CALL, MemoryStore::default(), std::slice::from_ref(&look))
+    let probe = ProbeTool::read("Look");
+    let w = windlass_builder(ONE_CALL, MemoryStore::default(), std::slice::from_ref(&probe))
         .shared_store(Arc::clone(&store) as Arc<dyn Store>)
         .start()
         .await
@@ -98,7 +98,7 @@ async fn lanes_whose_claim_nobody_heard_of_are_driven_all_the_same() {
         async move { w.run_worker_with(TIMES).await }
     });
     all_finish(store.as_ref(), 5).await;
-    assert_eq!(look.run_count(), 5);
+    assert_eq!(probe.run_count(), 5);
     w.hand_over();
     working.await.unwrap().unwrap();
 }
@@ -120,20 +120,20 @@ fn what_a_dead_worker_had_goes_on_elsewhere_and_nothing_is_lost_or_done_twice() 
         }
         wait_until("all of them hang", || hung.run_count() == 10).await;
     });
-    let look = ProbeTool::read("Look");
-    let w = living.block_on(on(&path, &look));
+    let probe = ProbeTool::read("Look");
+    let w = living.block_on(on(&path, &probe));
     let working = living.spawn({
         let w = w.clone();
         async move { w.run_worker_with(TIMES).await }
     });
     living.block_on(pause(200));
-    assert_eq!(look.run_count(), 0, "a worker that beats keeps its lanes, however long they take");
+    assert_eq!(probe.run_count(), 0, "a worker that beats keeps its lanes, however long they take");
     // Dropped without releasing anything, as after kill -9.
     let died = Instant::now();
     dying.shutdown_background();
     living.block_on(all_finish(&outside, 10));
     assert!(died.elapsed() < Duration::from_secs(15), "{:?}", died.elapsed());
-    assert_eq!(look.run_count(), 10);
+    assert_eq!(probe.run_count(), 10);
     w.hand_over();
     living.block_on(working).unwrap().unwrap();
 }
@@ -158,8 +158,8 @@ fn a_worker_that_is_told_to_hands_over_at_once() {
         }
         wait_until("all of them hang", || hung.run_count() == 10).await;
     });
-    let look = ProbeTool::read("Look");
-    let staying = second.block_on(on(&path, &look));
+    let probe = ProbeTool::read("Look");
+    let staying = second.block_on(on(&path, &probe));
     second.spawn({
         let w = staying.clone();
         async move { w.run_worker_with(TIMES).await }
@@ -169,7 +169,7 @@ fn a_worker_that_is_told_to_hands_over_at_once() {
     first.block_on(working).unwrap().unwrap();
     second.block_on(all_finish(&outside, 10));
     assert!(told.elapsed() < Duration::from_secs(8), "{:?}", told.elapsed());
-    assert_eq!(look.run_count(), 10);
+    assert_eq!(probe.run_count(), 10);
     staying.hand_over();
 }
 
@@ -177,8 +177,8 @@ fn a_worker_that_is_told_to_hands_over_at_once() {
 async fn two_workers_share_the_work_and_no_lane_has_two() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.db");
-    let look = ProbeTool::once_only("Look");
-    let both = [on(&path, &look).await, on(&path, &look).await];
+    let probe = ProbeTool::once_only("Look");
+    let both = [on(&path, &probe).await, on(&path, &probe).await];
     for w in &both {
         let w = w.clone();
         tokio::spawn(async move { w.run_worker_with(TIMES).await });
@@ -188,7 +188,7 @@ async fn two_workers_share_the_work_and_no_lane_has_two() {
         send(&outside, &format!("lane-{nth}")).await;
     }
     all_finish(&outside, 50).await;
-    assert_eq!(look.run_count(), 50, "each was called exactly once");
+    assert_eq!(probe.run_count(), 50, "each was called exactly once");
     both.iter().for_each(Windlass::hand_over);
 }
 
@@ -217,16 +217,16 @@ when any
     });
     dying.shutdown_background();
     process().block_on(async {
-        let look = ProbeTool::read("Look");
+        let probe = ProbeTool::read("Look");
         let store = SqliteStore::open(&path).unwrap();
-        let w = windlass_builder(script, store, std::slice::from_ref(&look))
+        let w = windlass_builder(script, store, std::slice::from_ref(&probe))
             .enable_sub_agents()
             .start()
             .await
             .unwrap();
         tokio::spawn(async move { w.run_worker_with(TIMES).await });
         all_finish(&outside, 2).await;
-        assert_eq!(look.run_count(), 1);
+        assert_eq!(probe.run_count(), 1);
     });
 }
 
@@ -238,15 +238,15 @@ async fn a_call_in_progress_finishes_before_the_lane_is_handed_over() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.db");
     let gate = Arc::new(Notify::new());
-    let look = ProbeTool::once_only("Look").with_gate(&gate);
-    let first = on(&path, &look).await;
+    let probe = ProbeTool::once_only("Look").with_gate(&gate);
+    let first = on(&path, &probe).await;
     let working = tokio::spawn({
         let first = first.clone();
         async move { first.run_worker_with(TIMES).await }
     });
     let outside = SqliteStore::open(&path).unwrap();
     send(&outside, "lane").await;
-    wait_until("the call runs", || look.run_count() == 1).await;
+    wait_until("the call runs", || probe.run_count() == 1).await;
     first.hand_over_within(60_000);
     pause(100).await;
     assert!(!working.is_finished(), "it waits for the call");
@@ -257,22 +257,25 @@ async fn a_call_in_progress_finishes_before_the_lane_is_handed_over() {
     let next = ProbeTool::once_only("Look");
     let second = on(&path, &next).await;
     second.session("lane").resume().await.unwrap().wait_for_end().await.unwrap();
-    assert_eq!((finished_run_count(&outside).await, look.run_count(), next.run_count()), (1, 1, 0));
+    assert_eq!(
+        (finished_run_count(&outside).await, probe.run_count(), next.run_count()),
+        (1, 1, 0)
+    );
 }
 
 /// A call that takes longer than the grace period is left as after a crash.
 #[tokio::test]
 async fn nobody_waits_longer_than_the_grace_period() {
     let dir = tempfile::tempdir().unwrap();
-    let look = ProbeTool::once_only("Look").with_gate(&Arc::new(Notify::new()));
-    let w = on(&dir.path().join("w.db"), &look).await;
+    let probe = ProbeTool::once_only("Look").with_gate(&Arc::new(Notify::new()));
+    let w = on(&dir.path().join("w.db"), &probe).await;
     let working = tokio::spawn({
         let w = w.clone();
         async move { w.run_worker_with(TIMES).await }
     });
     let outside = SqliteStore::open(dir.path().join("w.db")).unwrap();
     send(&outside, "lane").await;
-    wait_until("the call runs", || look.run_count() == 1).await;
+    wait_until("the call runs", || probe.run_count() == 1).await;
     w.hand_over_within(50);
     working.await.unwrap().unwrap();
     assert!(outside.lane_info(LaneId::from("lane")).await.unwrap().unwrap().owner.is_none());
@@ -285,8 +288,8 @@ async fn nobody_waits_longer_than_the_grace_period() {
 async fn a_stuck_driver_is_replaced_and_the_run_ends_at_its_hard_limit() {
     let dir = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(dir.path().join("w.db")).unwrap();
-    let look = ProbeTool::read("Look");
-    let w = windlass_builder("when any\n  call Look {}\n", store, std::slice::from_ref(&look))
+    let probe = ProbeTool::read("Look");
+    let w = windlass_builder("when any\n  call Look {}\n", store, std::slice::from_ref(&probe))
         .settings(|settings| {
             settings.times = Some(RunTimeLimits { soft_ms: 700, hard_ms: 1_000, grace_ms: 0 });
             settings.limits.tool_rounds = 500;

@@ -38,10 +38,10 @@ impl DemoProcess {
         deployments: PathBuf,
     ) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("cannot find this executable")?;
-        let paper = OutputStyle::stdout();
-        let width = paper.width().saturating_sub(INDENT);
+        let style = OutputStyle::stdout();
+        let width = style.width().saturating_sub(INDENT);
         // One pipe for both streams, so that everything is printed in the order it was written.
-        let (said, writer) = std::io::pipe()?;
+        let (reader, writer) = std::io::pipe()?;
         let child = Command::new(program)
             .args(args)
             .current_dir(folder)
@@ -53,7 +53,7 @@ impl DemoProcess {
             .kill_on_drop(true)
             .spawn()
             .context("cannot start a process for the demo")?;
-        let output_task = tokio::task::spawn_blocking(move || print_output(said, paper));
+        let output_task = tokio::task::spawn_blocking(move || print_output(reader, style));
         Ok(Self { child, output_task, deployments })
     }
 
@@ -91,11 +91,11 @@ impl DemoProcess {
 }
 
 /// Prints the output of a process, indented and wrapped to the line width.
-fn print_output(said: PipeReader, paper: OutputStyle) {
-    for text in BufReader::new(said).lines().map_while(Result::ok) {
+fn print_output(reader: PipeReader, style: OutputStyle) {
+    for text in BufReader::new(reader).lines().map_while(Result::ok) {
         let words = text.trim_start();
         let own = text.len().saturating_sub(words.len());
-        print_line(&paper.wrap(words, INDENT + own));
+        print_line(&style.wrap(words, INDENT + own));
     }
 }
 

@@ -76,8 +76,8 @@ pub(crate) fn load_agents(files: &[ConfigFile]) -> LoadedAgents {
                 agents.found.retain(|known| known.name != agent.name);
                 agents.found.push(agent);
             }
-            Err(why) => {
-                agents.problems.push(format!("{} is ignored: {why}", file.path().display()));
+            Err(reason) => {
+                agents.problems.push(format!("{} is ignored: {reason}", file.path().display()));
             }
         }
     }
@@ -109,11 +109,11 @@ fn list_markdown_files(folder: &Path, sub: &str, owner: FileOwner) -> Vec<Config
 
 /// Reads the agent of a file, with the findings in its front matter.
 fn read_agent(file: &ConfigFile) -> (Result<AgentFile, String>, SettingsFindings) {
-    let page = file.read(MAX_FILE_BYTES).map_err(|why| format!("it {why}"));
+    let page = file.read(MAX_FILE_BYTES).map_err(|error| format!("it {error}"));
     let page = page.and_then(|text| MarkdownPage::parse(&text.ok_or("the file no longer exists")?));
     match page {
         Ok(page) => (agent_of(&page), page_check::check_agent(&page)),
-        Err(why) => (Err(why), SettingsFindings::default()),
+        Err(reason) => (Err(reason), SettingsFindings::default()),
     }
 }
 

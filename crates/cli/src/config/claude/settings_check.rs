@@ -178,8 +178,8 @@ impl SettingsFindings {
                 }
                 RuleListKind::Restrict if near.is_empty() => {
                     let tools = known().collect::<Vec<_>>().join(", ");
-                    let why = "it would hold nothing back";
-                    self.errors.push(format!("{unknown}, so {why}; the tools are {tools}"));
+                    let reason = "it would hold nothing back";
+                    self.errors.push(format!("{unknown}, so {reason}; the tools are {tools}"));
                 }
                 RuleListKind::Allow | RuleListKind::Restrict => self.errors.push(unknown + &near),
             }

@@ -221,12 +221,12 @@ pub(crate) fn project_settings(
 }
 
 fn read_settings(source: &'static str, file: &ConfigFile) -> anyhow::Result<Option<SettingsFile>> {
-    let place = file.path().display().to_string();
+    let location = file.path().display().to_string();
     let without = "--setting-sources leaves it out";
     let text = file.read(MAX_FILE_BYTES);
     let text =
-        text.map_err(|why| anyhow::anyhow!("the settings file {place} {why} ({without})"))?;
-    text.map(|text| parse_settings(source, &text, place)).transpose()
+        text.map_err(|error| anyhow::anyhow!("the settings file {location} {error} ({without})"))?;
+    text.map(|text| parse_settings(source, &text, location)).transpose()
 }
 
 fn settings_from_flag(given: &str) -> anyhow::Result<SettingsFile> {

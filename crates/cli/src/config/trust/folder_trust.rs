@@ -70,8 +70,8 @@ impl FolderTrust {
 
     /// Records the user's decision about the grants that were read.
     pub(crate) fn record_decision(&mut self, decision: TrustDecision) -> anyhow::Result<()> {
-        if let (TrustDecision::Trusted, Some(why)) = (decision, &self.grants.too_much) {
-            anyhow::bail!("{}", messages::too_much_to_trust(&self.folder, why));
+        if let (TrustDecision::Trusted, Some(reason)) = (decision, &self.grants.too_much) {
+            anyhow::bail!("{}", messages::too_much_to_trust(&self.folder, reason));
         }
         let path = self.folder.to_str().map(str::to_owned).ok_or_else(|| {
             let folder = self.folder.display();

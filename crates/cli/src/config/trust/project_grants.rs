@@ -87,7 +87,7 @@ impl ProjectGrants {
                 self.add("MCP servers", lines, &json!(text));
                 return servers;
             }
-            Err(why) => (vec![format!("{name} {why}")], json!(why.to_string())),
+            Err(error) => (vec![format!("{name} {error}")], json!(error.to_string())),
         };
         self.add("MCP servers", lines, &content);
         Value::Null

@@ -28,7 +28,8 @@ fn write_rule(workspace: &Path, rule: &PermissionRule) -> anyhow::Result<()> {
     let name = ".claude/settings.local.json";
     let file = workspace.join(name);
     let text = ConfigFile::new(workspace, name, FileOwner::Project).read(MAX_FILE_BYTES);
-    let text = text.map_err(|why| anyhow::anyhow!("the settings file {} {why}", file.display()))?;
+    let text =
+        text.map_err(|error| anyhow::anyhow!("the settings file {} {error}", file.display()))?;
     let mut settings: Value = match text {
         Some(text) => serde_json::from_str(&text)
             .with_context(|| format!("{} is not valid JSON; fix it", file.display()))?,

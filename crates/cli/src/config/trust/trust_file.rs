@@ -55,8 +55,8 @@ pub(crate) fn trust_file_path() -> anyhow::Result<PathBuf> {
 
 /// Finds the decision about exactly this folder.
 pub(crate) fn find_entry(folder: &Path) -> anyhow::Result<Option<TrustEntry>> {
-    let Ok(place) = trust_file_path() else { return Ok(None) };
-    let entries = read_entries(&place)?;
+    let Ok(path) = trust_file_path() else { return Ok(None) };
+    let entries = read_entries(&path)?;
     Ok(entries.into_iter().find(|entry| Path::new(&entry.path) == folder))
 }
 
@@ -65,20 +65,20 @@ pub(crate) fn replace_entry(
     folder: &Path,
     entry: Option<TrustEntry>,
 ) -> anyhow::Result<Option<TrustEntry>> {
-    let place = trust_file_path()?;
-    let parent = place.parent().unwrap_or(Path::new("."));
-    let failed = || format!("cannot write {}; make it writable", place.display());
+    let path = trust_file_path()?;
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let failed = || format!("cannot write {}; make it writable", path.display());
     DirBuilder::new().recursive(true).mode(0o700).create(parent).with_context(failed)?;
     // Two processes that decide at once must not lose a decision.
     let lock = open_private(&parent.join("trust.lock")).with_context(failed)?;
     flock(&lock, FlockOperation::LockExclusive).with_context(failed)?;
-    let mut folders = read_entries(&place)?;
+    let mut folders = read_entries(&path)?;
     let known = folders.iter().position(|known| Path::new(&known.path) == folder);
     let before = known.map(|at| folders.remove(at));
     folders.extend(entry);
     let text =
         serde_json::to_string_pretty(&TrustFile { version: TRUST_FILE_VERSION, folders })? + "\n";
-    write_atomically(&place, &text).with_context(failed)?;
+    write_atomically(&path, &text).with_context(failed)?;
     Ok(before)
 }
 
@@ -88,8 +88,8 @@ fn open_private(path: &Path) -> std::io::Result<File> {
 }
 
 /// Writes the file atomically: a reader finds the old content or the new one.
-fn write_atomically(place: &Path, text: &str) -> std::io::Result<()> {
-    let parent = place.parent().unwrap_or(Path::new("."));
+fn write_atomically(path: &Path, text: &str) -> std::io::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
     let new = parent.join(format!("trust.{}.new", std::process::id()));
     let written = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&new);
     let written = match written {
@@ -103,7 +103,7 @@ fn write_atomically(place: &Path, text: &str) -> std::io::Result<()> {
     let mut file = written?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    std::fs::rename(&new, place)?;
+    std::fs::rename(&new, path)?;
     File::open(parent)?.sync_all()
 }
 

@@ -35,7 +35,7 @@ pub(super) fn check() -> Vec<DoctorCheck> {
     for file in memory.files {
         checks.push(DoctorCheck::ok("path", report::doctor::path_status("memory", &file.path)));
     }
-    checks.extend(memory.problems.into_iter().map(|why| DoctorCheck::note("memory", why)));
+    checks.extend(memory.problems.into_iter().map(|reason| DoctorCheck::note("memory", reason)));
     checks.extend(check_agents(&folder));
     checks.extend(check_commands(&folder));
     checks
@@ -66,9 +66,9 @@ fn check_agents(folder: &FolderTrust) -> Vec<DoctorCheck> {
     let known =
         (!names.is_empty()).then(|| DoctorCheck::ok("agents", report::doctor::agent_names(&names)));
     let mut checks: Vec<DoctorCheck> = known.into_iter().collect();
-    checks.extend(findings.errors.into_iter().map(|why| DoctorCheck::broken("agents", why)));
-    checks.extend(findings.warnings.into_iter().map(|why| DoctorCheck::note("agents", why)));
-    checks.extend(problems.into_iter().map(|why| DoctorCheck::note("agents", why)));
+    checks.extend(findings.errors.into_iter().map(|reason| DoctorCheck::broken("agents", reason)));
+    checks.extend(findings.warnings.into_iter().map(|reason| DoctorCheck::note("agents", reason)));
+    checks.extend(problems.into_iter().map(|reason| DoctorCheck::note("agents", reason)));
     checks
 }
 
@@ -78,16 +78,16 @@ fn check_commands(folder: &FolderTrust) -> Vec<DoctorCheck> {
     for custom in custom_commands::effective_commands(|_| true, &folder.folder, folder.trust) {
         match custom.read_page() {
             Ok(page) => {
-                let told = |why: &String| format!("{} {why}", custom.path().display());
+                let told = |reason: &String| format!("{} {reason}", custom.path().display());
                 checks.extend(
-                    page.warnings.iter().map(|why| DoctorCheck::note("commands", told(why))),
+                    page.warnings.iter().map(|reason| DoctorCheck::note("commands", told(reason))),
                 );
                 names.push(format!("/{}", custom.name));
             }
-            Err(why) => {
+            Err(reason) => {
                 checks.push(DoctorCheck::broken(
                     "commands",
-                    report::doctor::file_ignored(&custom.path(), &why),
+                    report::doctor::file_ignored(&custom.path(), &reason),
                 ));
             }
         }

@@ -16,18 +16,18 @@ const MIN_FREE_BYTES: u64 = 50 << 20;
 const LOW_FREE_BYTES: u64 = 1 << 30;
 
 /// Checks whether the store opens and is intact, and its unfinished runs.
-pub(super) async fn check(place: &Path) -> Vec<DoctorCheck> {
-    if !place.exists() {
-        return vec![check_missing_file(place)];
+pub(super) async fn check(path: &Path) -> Vec<DoctorCheck> {
+    if !path.exists() {
+        return vec![check_missing_file(path)];
     }
-    let store = match setup::open_file(place) {
+    let store = match setup::open_file(path) {
         Ok(store) => store,
         Err(error) => return vec![DoctorCheck::broken("store", error.to_string())],
     };
-    let size = place.metadata().map_or(0, |found| found.len());
+    let size = path.metadata().map_or(0, |found| found.len());
     let mut checks = vec![DoctorCheck::ok(
         "store",
-        report::doctor::store_opened(place, store.schema_version(), size),
+        report::doctor::store_opened(path, store.schema_version(), size),
     )];
     match store.check().await {
         Ok(()) => checks.push(DoctorCheck::ok("integrity", report::doctor::NO_DAMAGE)),
@@ -42,17 +42,17 @@ pub(super) async fn check(place: &Path) -> Vec<DoctorCheck> {
 
 /// Checks a store on a server: whether it responds, and its unfinished runs.
 pub(super) async fn check_server(url: &str) -> Vec<DoctorCheck> {
-    let shown = crate::messages::redact_password(url);
+    let text = crate::messages::redact_password(url);
     let store = match PostgresStore::open(url).await {
         Ok(store) => store,
         Err(error) => {
             return vec![DoctorCheck::broken(
                 "store",
-                report::doctor::server_unreachable(&shown, &error.to_string()),
+                report::doctor::server_unreachable(&text, &error.to_string()),
             )];
         }
     };
-    let mut checks = vec![DoctorCheck::ok("store", report::doctor::server_responds(&shown))];
+    let mut checks = vec![DoctorCheck::ok("store", report::doctor::server_responds(&text))];
     match unfinished_runs::check(&store).await {
         Ok(found) => checks.extend(found),
         Err(error) => checks.push(DoctorCheck::broken("runs", error.to_string())),
@@ -61,26 +61,26 @@ pub(super) async fn check_server(url: &str) -> Vec<DoctorCheck> {
 }
 
 /// Checks a store that does not exist yet: the first run creates it, if its folder is writable.
-fn check_missing_file(place: &Path) -> DoctorCheck {
-    let folder = nearest_existing_folder(place);
+fn check_missing_file(path: &Path) -> DoctorCheck {
+    let folder = nearest_existing_folder(path);
     match folder.is_dir() && access(&folder, Access::WRITE_OK | Access::EXEC_OK).is_ok() {
-        true => DoctorCheck::ok("store", report::doctor::store_will_be_created(place)),
+        true => DoctorCheck::ok("store", report::doctor::store_will_be_created(path)),
         false => {
-            DoctorCheck::broken("store", report::doctor::store_cannot_be_created(place, &folder))
+            DoctorCheck::broken("store", report::doctor::store_cannot_be_created(path, &folder))
         }
     }
 }
 
 /// The nearest parent folder that exists.
-fn nearest_existing_folder(place: &Path) -> PathBuf {
-    let mut folders = place.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+fn nearest_existing_folder(path: &Path) -> PathBuf {
+    let mut folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
     let found = folders.find(|folder| folder.exists());
     found.map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
 /// Checks the free space of the disk.
-pub(super) fn check_disk(place: &Path) -> DoctorCheck {
-    let folder = nearest_existing_folder(place);
+pub(super) fn check_disk(path: &Path) -> DoctorCheck {
+    let folder = nearest_existing_folder(path);
     match statvfs(&folder) {
         Err(error) => DoctorCheck::note(
             "disk",

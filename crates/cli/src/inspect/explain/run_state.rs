@@ -22,31 +22,31 @@ pub(super) fn explain_state(past: &RunPast<'_>) -> Vec<ExplainSentence> {
 fn explain_end(past: &RunPast<'_>) -> Vec<ExplainSentence> {
     let Some(ended) = past.run_end() else { return Vec::new() };
     let entry = past.end_entry.unwrap_or(past.last_entry);
-    let mut said = vec![ExplainSentence::new(
+    let mut sentences = vec![ExplainSentence::new(
         messages::stopped_because(
             ended.cause,
             limit_reached(&past.state_before_end, ended.cause).as_deref(),
         ),
         entry,
     )];
-    said.extend(
+    sentences.extend(
         ended
             .other_causes
             .iter()
             .map(|also| ExplainSentence::new(messages::also_stopped_because(*also), entry)),
     );
-    if let Some(why) = &ended.suspect_reason {
-        said.push(ExplainSentence::new(messages::suspect_answer(why), entry));
+    if let Some(reason) = &ended.suspect_reason {
+        sentences.push(ExplainSentence::new(messages::suspect_answer(reason), entry));
     }
-    if let Some(why) = messages::final_message(ended, &past.state_before_end) {
-        said.push(ExplainSentence::new(why, entry));
+    if let Some(reason) = messages::final_message(ended, &past.state_before_end) {
+        sentences.push(ExplainSentence::new(reason, entry));
     }
-    said.push(ExplainSentence::without_proof(messages::next_step(ended.cause, past.lane)));
-    said
+    sentences.push(ExplainSentence::without_proof(messages::next_step(ended.cause, past.lane)));
+    sentences
 }
 
 fn explain_progress(past: &RunPast<'_>, run: &Run) -> Vec<ExplainSentence> {
-    let mut said: Vec<ExplainSentence> = run
+    let mut sentences: Vec<ExplainSentence> = run
         .open_questions()
         .map(|question| {
             ExplainSentence::new(
@@ -55,14 +55,15 @@ fn explain_progress(past: &RunPast<'_>, run: &Run) -> Vec<ExplainSentence> {
             )
         })
         .collect();
-    if said.is_empty() {
-        said.push(ExplainSentence::new(current_phase(past, run), past.last_entry));
+    if sentences.is_empty() {
+        sentences.push(ExplainSentence::new(current_phase(past, run), past.last_entry));
     }
     if let Some(stop) = run.stop_request {
-        said.push(ExplainSentence::without_proof(messages::stop_requested(stop.mode)));
+        sentences.push(ExplainSentence::without_proof(messages::stop_requested(stop.mode)));
     }
-    said.extend(owner_status(past, said.is_empty() || run.open_questions().next().is_none()));
-    said
+    sentences
+        .extend(owner_status(past, sentences.is_empty() || run.open_questions().next().is_none()));
+    sentences
 }
 
 fn current_phase(past: &RunPast<'_>, run: &Run) -> String {

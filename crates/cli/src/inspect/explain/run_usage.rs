@@ -12,7 +12,7 @@ use crate::messages::report;
 pub(super) fn usage_sentences(past: &RunPast<'_>) -> Vec<ExplainSentence> {
     let Some(settings) = past.state_at_end.settings.as_deref() else { return Vec::new() };
     let Some(used) = compute_usage(past) else { return Vec::new() };
-    let mut said = vec![
+    let mut sentences = vec![
         ExplainSentence::without_proof(report::explain::round_usage(&used.counters, settings)),
         ExplainSentence::without_proof(report::explain::time_usage(used.active_ms, settings)),
         ExplainSentence::without_proof(report::explain::spending(
@@ -21,11 +21,12 @@ pub(super) fn usage_sentences(past: &RunPast<'_>) -> Vec<ExplainSentence> {
             used.priced,
         )),
     ];
-    said.extend(estimate(past.estimated_spending, used.priced).map(ExplainSentence::without_proof));
+    sentences
+        .extend(estimate(past.estimated_spending, used.priced).map(ExplainSentence::without_proof));
     let conversation = settings.budget.conversation;
     if conversation != SpendingCaps::default() {
         let spent = past.state_at_end.spent;
-        said.push(ExplainSentence::without_proof(report::explain::conversation_spending(
+        sentences.push(ExplainSentence::without_proof(report::explain::conversation_spending(
             spent,
             conversation,
         )));
@@ -35,13 +36,13 @@ pub(super) fn usage_sentences(past: &RunPast<'_>) -> Vec<ExplainSentence> {
         past.state_at_end.shared_spending.filter(|_| profile != SpendingCaps::default())
     {
         let spent = seen.with_own_spending(&past.state_at_end.committed_spending());
-        said.push(ExplainSentence::without_proof(report::explain::profile_spending(
+        sentences.push(ExplainSentence::without_proof(report::explain::profile_spending(
             &settings.profile,
             spent,
             profile,
         )));
     }
-    said
+    sentences
 }
 
 struct RunUsage {

@@ -87,7 +87,7 @@ pub(crate) fn format_table(
         let chars = last.width().saturating_sub(overflow);
         last.cells.iter_mut().for_each(|(cell, _)| *cell = truncate(cell, chars));
     }
-    let room = paper.width().saturating_sub(taken(&columns));
+    let remaining = paper.width().saturating_sub(taken(&columns));
     let heads: String = columns.iter().map(|column| column.pad_cell(column.name) + "  ").collect();
     let mut lines = vec![paper.paint(Color::Dim, &truncate(&(heads + "PROMPT"), paper.width()))];
     for (at, listed) in runs.iter().enumerate() {
@@ -95,7 +95,7 @@ pub(crate) fn format_table(
             let (cell, ink) = column.cells.get(at)?;
             Some(paper.paint(*ink, &column.pad_cell(cell)) + "  ")
         });
-        let line = cells.collect::<String>() + &to_one_line(&prompt_text(listed), room);
+        let line = cells.collect::<String>() + &to_one_line(&prompt_text(listed), remaining);
         lines.push(line.trim_end().to_owned());
     }
     lines

@@ -34,49 +34,49 @@ pub(crate) fn render_timeline(
     lines
 }
 
-fn render_item(paper: OutputStyle, scene: &TimelineItem) -> String {
+fn render_item(style: OutputStyle, scene: &TimelineItem) -> String {
     let clock = time_format::format_clock(UnixMillis(scene.at_ms));
     let head = |ink, who: &str| {
-        let place = paper.paint(Color::Dim, &format!("{clock} [entry {}]", scene.entry));
-        format!("\n{} {place}", paper.paint(ink, who))
+        let location = style.paint(Color::Dim, &format!("{clock} [entry {}]", scene.entry));
+        format!("\n{} {location}", style.paint(ink, who))
     };
     let tool = scene.tool.as_deref().map(sanitize_line).unwrap_or_default();
-    let said = sanitize_line(&scene.text);
+    let text = sanitize_line(&scene.text);
     match scene.kind {
         TimelineItemKind::Prompt => {
-            format!("{}\n{}", head(Color::Bold, "you"), render_body(paper, &said))
+            format!("{}\n{}", head(Color::Bold, "you"), render_body(style, &text))
         }
         TimelineItemKind::Reply => {
-            format!("{}\n{}", head(Color::Bold, "model"), render_body(paper, &said))
+            format!("{}\n{}", head(Color::Bold, "model"), render_body(style, &text))
         }
         TimelineItemKind::Call => {
-            paper.wrap(&format!("→ {tool} {}", truncate(&said, MAX_TEXT_CHARS)), 2)
+            style.wrap(&format!("→ {tool} {}", truncate(&text, MAX_TEXT_CHARS)), 2)
         }
-        TimelineItemKind::Result => render_result(paper, &format!("← {tool}: {said}"), Color::Dim),
-        TimelineItemKind::Error => render_result(paper, &format!("← {tool} {said}"), Color::Red),
+        TimelineItemKind::Result => render_result(style, &format!("← {tool}: {text}"), Color::Dim),
+        TimelineItemKind::Error => render_result(style, &format!("← {tool} {text}"), Color::Red),
         TimelineItemKind::Note => {
-            render_result(paper, &format!("· note to the model: {said}"), Color::Dim)
+            render_result(style, &format!("· note to the model: {text}"), Color::Dim)
         }
         TimelineItemKind::Question => {
-            format!("{}\n{}", head(Color::Yellow, "question"), render_body(paper, &said))
+            format!("{}\n{}", head(Color::Yellow, "question"), render_body(style, &text))
         }
         TimelineItemKind::Answer => {
-            format!("{}\n{}", head(Color::Bold, "you"), render_body(paper, &said))
+            format!("{}\n{}", head(Color::Bold, "you"), render_body(style, &text))
         }
-        TimelineItemKind::Event => paper.wrap(&format!("· {said}"), 2),
+        TimelineItemKind::Event => style.wrap(&format!("· {text}"), 2),
         TimelineItemKind::End => {
-            format!("{}\n{}", head(Color::Bold, "end"), render_body(paper, &said))
+            format!("{}\n{}", head(Color::Bold, "end"), render_body(style, &text))
         }
     }
 }
 
-fn render_body(paper: OutputStyle, text: &str) -> String {
-    paper.wrap(&truncate(text.trim_end(), MAX_TEXT_CHARS), 2)
+fn render_body(style: OutputStyle, text: &str) -> String {
+    style.wrap(&truncate(text.trim_end(), MAX_TEXT_CHARS), 2)
 }
 
 /// The beginning of a tool result, and how much more there is.
-fn render_result(paper: OutputStyle, text: &str, ink: Color) -> String {
-    let shown = paper.wrap(&truncate(text.trim_end(), MAX_RESULT_CHARS), 2);
+fn render_result(style: OutputStyle, text: &str, ink: Color) -> String {
+    let shown = style.wrap(&truncate(text.trim_end(), MAX_RESULT_CHARS), 2);
     let lines: Vec<&str> = shown.lines().take(MAX_RESULT_LINES).collect();
     let more = match text.lines().count().saturating_sub(MAX_RESULT_LINES) {
         // A long line may wrap to more lines than are shown.
@@ -84,6 +84,6 @@ fn render_result(paper: OutputStyle, text: &str, ink: Color) -> String {
         0 => String::new(),
         more => format!("\n    … {}", count_noun(more as u64, "more line")),
     };
-    let painted: Vec<String> = lines.iter().map(|line| paper.paint(ink, line)).collect();
+    let painted: Vec<String> = lines.iter().map(|line| style.paint(ink, line)).collect();
     format!("{}{more}", painted.join("\n"))
 }

@@ -171,12 +171,12 @@ pub(super) fn finalized(
 fn unexecuted_reason(context: &MessageContext<'_>, id: CallId) -> Option<String> {
     let call = find_call(context.after()?, id)?;
     #[expect(clippy::wildcard_enum_match_arm, reason = "a final result has one state")]
-    let shown = match &call.state {
-        CallState::Finished(shown) => shown,
+    let result = match &call.state {
+        CallState::Finished(result) => result,
         _ => return None,
     };
-    let why = to_one_line(&error_message(shown), MAX_QUOTE_CHARS);
-    match shown.kind {
+    let why = to_one_line(&error_message(result), MAX_QUOTE_CHARS);
+    match result.kind {
         OutcomeKind::Skipped => Some(format!("{} did not run: {why}.", context.call_name(id))),
         OutcomeKind::Failed if call.attempts == 0 && call.facts.problem.is_some() => {
             Some(format!("{} was invalid: {why}.", context.call_name(id)))

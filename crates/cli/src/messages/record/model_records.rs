@@ -58,7 +58,7 @@ pub(super) fn model_call_abandoned(
     cause: &AbandonCause,
     charged: &TokenUsage,
 ) -> RecordTexts {
-    let why = abandon_cause(cause);
+    let reason = abandon_cause(cause);
     say.live(|| match cause {
         AbandonCause::OwnerEnded => {
             "  the previous model call was interrupted; asking again".to_owned()
@@ -66,14 +66,14 @@ pub(super) fn model_call_abandoned(
         AbandonCause::Cancelled => "  the model call was cancelled".to_owned(),
         AbandonCause::TimeLimit | AbandonCause::Failed(_) => {
             let again = context.retry().map(retry_phrase).unwrap_or_default();
-            format!("  model call failed: {}{again}", first_line(why))
+            format!("  model call failed: {}{again}", first_line(reason))
         }
     })
-    .timeline(|| format!("model call failed: {why}"))
+    .timeline(|| format!("model call failed: {reason}"))
     .explain(SectionTopic::Recoveries, || {
         let tokens = group_digits(charged.total_tokens());
-        let why = to_one_line(why, MAX_QUOTE_CHARS);
-        format!("A model call failed ({why}); tokens charged: {tokens}.")
+        let reason = to_one_line(reason, MAX_QUOTE_CHARS);
+        format!("A model call failed ({reason}); tokens charged: {tokens}.")
     })
 }
 
@@ -95,11 +95,11 @@ pub(super) fn model_retry_scheduled(
     say.timeline(|| format!("model call failed ({failures} in a row); it is retried")).explain(
         SectionTopic::Recoveries,
         || {
-            let why = failure_message(&context.entry.input)
-                .map(|why| format!(": {}", to_one_line(why, MAX_QUOTE_CHARS)))
+            let reason = failure_message(&context.entry.input)
+                .map(|reason| format!(": {}", to_one_line(reason, MAX_QUOTE_CHARS)))
                 .unwrap_or_default();
             let until = format_timestamp(until);
-            format!("The model call failed ({failures} in a row){why}; retried at {until}.")
+            format!("The model call failed ({failures} in a row){reason}; retried at {until}.")
         },
     )
 }
@@ -116,16 +116,17 @@ fn failure_message(input: &Input) -> Option<&str> {
 pub(super) fn fallback_model_selected(
     say: RecordTexts,
     context: &MessageContext<'_>,
-    why: &str,
+    reason: &str,
 ) -> RecordTexts {
     let model = || context.after()?.active_model().map(|model| model.name.to_string());
-    say.live(|| format!("  ! switching to the fallback model: {why}"))
+    say.live(|| format!("  ! switching to the fallback model: {reason}"))
         .timeline(|| {
-            format!("switched to the fallback model {}: {why}", model().unwrap_or_default())
+            format!("switched to the fallback model {}: {reason}", model().unwrap_or_default())
         })
         .explain(SectionTopic::Recoveries, || {
-            let (model, why) = (model().unwrap_or_default(), to_one_line(why, MAX_QUOTE_CHARS));
-            format!("The fallback model {model} is used from here on: {why}.")
+            let (model, reason) =
+                (model().unwrap_or_default(), to_one_line(reason, MAX_QUOTE_CHARS));
+            format!("The fallback model {model} is used from here on: {reason}.")
         })
 }
 
@@ -167,6 +168,6 @@ fn anomaly_value(what: ReplyAnomaly, input: &Input) -> Option<&str> {
 
 /// A discarded reply.
 pub(super) fn reply_dropped(say: RecordTexts, why: Option<&str>) -> RecordTexts {
-    say.live(|| why.map(|why| format!("  ! the reply was discarded: {}", first_line(why))))
+    say.live(|| why.map(|reason| format!("  ! the reply was discarded: {}", first_line(reason))))
         .timeline(|| "the reply was discarded")
 }

@@ -60,7 +60,7 @@ fn rejection_sentence(
     let limits = after.settings.as_ref().map(|settings| settings.limits.clone());
     let limits = limits.unwrap_or_default();
     let used = after.run.as_ref().map(|run| run.counters.clone()).unwrap_or_default();
-    let (by, used, most) = match by {
+    let (by, used, limit) = match by {
         RejectionSource::Checklist => ("The completion gate", used.rejections, limits.rejections),
         RejectionSource::Hook => ("A Stop hook", used.rejections, limits.rejections),
         RejectionSource::Judge => ("The judge", used.rejections, limits.rejections),
@@ -68,21 +68,21 @@ fn rejection_sentence(
         RejectionSource::Drift => ("The drift guard", used.reprompts, limits.reprompts),
     };
     let reason = to_one_line(reason, MAX_QUOTE_CHARS);
-    Some(match used > most {
+    Some(match used > limit {
         true => {
             let times = count_noun(u64::from(used), "time");
             format!("{by} rejected the answer {times}, so a person was asked: {reason}")
         }
-        false => format!("{by} rejected the answer ({used} of {most}): {reason}"),
+        false => format!("{by} rejected the answer ({used} of {limit}): {reason}"),
     })
 }
 
 /// An answer was accepted although a check objected.
-pub(super) fn answer_marked_suspect(say: RecordTexts, why: &str) -> RecordTexts {
-    let line = || format!("the answer was accepted but is suspect: {why}");
+pub(super) fn answer_marked_suspect(say: RecordTexts, reason: &str) -> RecordTexts {
+    let line = || format!("the answer was accepted but is suspect: {reason}");
     say.live(|| format!("  ! {}", line()))
         .timeline(line)
-        .explain(SectionTopic::Guards, || suspect_answer(why))
+        .explain(SectionTopic::Guards, || suspect_answer(reason))
 }
 
 /// The loop detector changed its level.

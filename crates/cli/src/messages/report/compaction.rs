@@ -14,11 +14,11 @@ pub(crate) fn window_usage_sentence(percent: u64, tokens: u64, usable: u64) -> S
 }
 
 /// The preview of a compaction, for people.
-pub(crate) fn report_lines(preview: &CompactionReport, paper: OutputStyle) -> Vec<String> {
+pub(crate) fn report_lines(preview: &CompactionReport, style: OutputStyle) -> Vec<String> {
     let full = window_usage_sentence(preview.percent, preview.tokens, preview.usable_tokens);
     let by_itself = preview.compacts_at_percent;
     let mut lines =
-        vec![paper.paint(Color::Bold, &full), format!("  auto-compaction starts at {by_itself} %")];
+        vec![style.paint(Color::Bold, &full), format!("  auto-compaction starts at {by_itself} %")];
     lines.extend(preview.stages.iter().map(stage_line));
     lines.push(action_sentence(preview));
     if preview.action == "cut" {
@@ -59,8 +59,8 @@ fn action_sentence(preview: &CompactionReport) -> String {
 
 /// The sentence that nothing was compacted, and why.
 pub(crate) fn nothing_done_sentence(preview: &CompactionReport) -> String {
-    let (why, percent) = (action_sentence(preview), preview.percent);
-    format!("Nothing was done: {why}. The window is {percent} % full.")
+    let (reason, percent) = (action_sentence(preview), preview.percent);
+    format!("Nothing was done: {reason}. The window is {percent} % full.")
 }
 
 /// Sentences about what each stage and the recovery steps could have done.

@@ -38,8 +38,8 @@ pub(crate) fn agent_names(names: &[&str]) -> String {
     format!("available sub-agents: {}", names.join(", "))
 }
 
-pub(crate) fn file_ignored(page: &Path, why: &str) -> String {
-    format!("{} is ignored: {why}", page.display())
+pub(crate) fn file_ignored(page: &Path, reason: &str) -> String {
+    format!("{} is ignored: {reason}", page.display())
 }
 
 pub(crate) fn key_set(provider: &str, address: &str) -> String {
@@ -68,16 +68,16 @@ pub(crate) fn retention(keep: &RetentionPolicy) -> String {
     )
 }
 
-pub(crate) fn store_opened(place: &Path, schema: i64, size: u64) -> String {
-    format!("{} opened; schema {schema}, {}", place.display(), format_bytes(size))
+pub(crate) fn store_opened(path: &Path, schema: i64, size: u64) -> String {
+    format!("{} opened; schema {schema}, {}", path.display(), format_bytes(size))
 }
 
-pub(crate) fn store_will_be_created(place: &Path) -> String {
-    format!("{} does not exist yet; the first run creates it", place.display())
+pub(crate) fn store_will_be_created(path: &Path) -> String {
+    format!("{} does not exist yet; the first run creates it", path.display())
 }
 
-pub(crate) fn store_cannot_be_created(place: &Path, folder: &Path) -> String {
-    let (place, folder) = (place.display(), folder.display());
+pub(crate) fn store_cannot_be_created(path: &Path, folder: &Path) -> String {
+    let (place, folder) = (path.display(), folder.display());
     format!(
         "{place} cannot be created: {folder} is not a writable folder; set WINDLASS_HOME or give \
          --store FILE"
@@ -176,12 +176,12 @@ pub(crate) fn scratch_space(folder: &Path, conversations: usize, size: u64, more
     )
 }
 
-pub(crate) fn server_responds(place: &str) -> String {
-    format!("{place} responds")
+pub(crate) fn server_responds(location: &str) -> String {
+    format!("{location} responds")
 }
 
-pub(crate) fn server_unreachable(place: &str, error: &str) -> String {
-    format!("{place} is not responding ({error}); check the address and the server")
+pub(crate) fn server_unreachable(location: &str, error: &str) -> String {
+    format!("{location} is not responding ({error}); check the address and the server")
 }
 
 /// The number of live workers.
@@ -203,6 +203,6 @@ pub(crate) fn ambiguous_workspace(id: &str, places: &[String]) -> String {
 }
 
 /// A profile with which no run can start.
-pub(crate) fn bad_profile(name: &str, why: &str) -> String {
-    format!("the profile {name} of config.toml is not valid: {why}")
+pub(crate) fn bad_profile(name: &str, reason: &str) -> String {
+    format!("the profile {name} of config.toml is not valid: {reason}")
 }

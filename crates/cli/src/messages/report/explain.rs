@@ -14,8 +14,8 @@ use crate::terminal::sanitize_line;
 use crate::terminal::time_format::format_duration;
 
 /// The heading of a section.
-pub(crate) fn section_heading(about: SectionTopic, state: RunState) -> &'static str {
-    match about {
+pub(crate) fn section_heading(topic: SectionTopic, state: RunState) -> &'static str {
+    match topic {
         SectionTopic::Ending => match state {
             RunState::WaitingOnHuman | RunState::WaitingOnProvider | RunState::Queued => {
                 "What it is waiting for"
@@ -156,11 +156,11 @@ pub(crate) fn journal_sentences(journal: &Journal) -> Vec<String> {
 }
 
 /// How many recoveries of the context a run used.
-pub(crate) fn recoveries_used(used: u32, most: u32) -> String {
-    format!("{used} of {most} context recoveries were used in this run.")
+pub(crate) fn recoveries_used(used: u32, limit: u32) -> String {
+    format!("{used} of {limit} context recoveries were used in this run.")
 }
 
 /// How many recoveries from truncated replies a run used.
-pub(crate) fn truncations_used(used: u32, most: u32) -> String {
-    format!("Truncated replies: {used} of {most} consecutive recoveries were used.")
+pub(crate) fn truncations_used(used: u32, limit: u32) -> String {
+    format!("Truncated replies: {used} of {limit} consecutive recoveries were used.")
 }

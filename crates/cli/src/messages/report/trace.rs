@@ -12,19 +12,19 @@ use crate::terminal::time_format::{format_clock, format_duration, format_offset}
 use crate::terminal::{sanitize_line, truncate};
 
 /// The heading of the table.
-pub(crate) fn table_heading(room: usize, first: UnixMillis) -> String {
+pub(crate) fn table_heading(remaining: usize, first: UnixMillis) -> String {
     // The time zone is in the heading, once for all rows.
     let time = format!("at{}", format_offset(first));
     let (iter, because, calls) = ("iter", "reason", "calls");
-    format!("{iter:>4} {time:<8} {because:<16} {calls:<room$} {:>8} {:>6} stop", "in", "out")
+    format!("{iter:>4} {time:<8} {because:<16} {calls:<remaining$} {:>8} {:>6} stop", "in", "out")
 }
 
 /// The model's stop reason, if this version does not know it.
 pub(crate) fn unknown_reason(rows: &[TraceRow]) -> Option<String> {
     let last = rows.last()?;
-    let said = last.reply_stop_reason.as_ref()?;
+    let text = last.reply_stop_reason.as_ref()?;
     (&*last.stop_reason == StopCause::Unexpected.trace_reason())
-        .then(|| format!("the model's stop reason was `{}`", sanitize_line(said)))
+        .then(|| format!("the model's stop reason was `{}`", sanitize_line(text)))
 }
 
 /// Which model made which iterations, if there was more than one.
@@ -76,7 +76,7 @@ pub(crate) fn open_call_cell(call: &Call) -> String {
         CallState::AwaitingChildren(_) => "waits for sub-agents",
         CallState::AwaitingRetry { .. } => "waits for a retry",
         CallState::Lost => "was interrupted",
-        CallState::Finished(shown) => shown.kind.as_str(),
+        CallState::Finished(result) => result.kind.as_str(),
     };
     format!("{} {doing}", sanitize_line(&call.tool_use.name))
 }

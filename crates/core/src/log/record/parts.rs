@@ -173,7 +173,7 @@ impl RecordedResult {
     pub fn outcome_name(&self) -> String {
         let kind = match self {
             Self::Unchanged {} => OutcomeKind::Done,
-            Self::Replaced(shown) => shown.kind,
+            Self::Replaced(result) => result.kind,
         };
         kind.as_str().to_owned()
     }

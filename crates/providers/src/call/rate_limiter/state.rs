@@ -81,7 +81,7 @@ impl RateGateState {
             quota_wait_ms(self.tokens, tokens, now),
         ];
         match waits.into_iter().max().unwrap_or_default() {
-            0 if self.max_in_flight.is_some_and(|most| self.in_flight >= most) => {
+            0 if self.max_in_flight.is_some_and(|limit| self.in_flight >= limit) => {
                 Admission::AfterOthers
             }
             0 => Admission::Admitted,
@@ -121,8 +121,8 @@ impl RateGateState {
     }
 
     pub(super) fn record_headers(&mut self, said: &RateLimitHeaders, now: u64) {
-        self.requests = said.requests.map(|left| left.anchored_at(now)).or(self.requests);
-        self.tokens = said.tokens.map(|left| left.anchored_at(now)).or(self.tokens);
+        self.requests = said.requests.map(|remaining| remaining.anchored_at(now)).or(self.requests);
+        self.tokens = said.tokens.map(|remaining| remaining.anchored_at(now)).or(self.tokens);
     }
 
     pub(super) fn record_outcome(&mut self, outcome: CallOutcome, now: u64) {
@@ -145,12 +145,13 @@ impl RateGateState {
     /// round.
     fn increase_concurrency(&mut self) {
         self.consecutive_failures = 0;
-        self.max_in_flight = self.max_in_flight.map(|most| most + 1);
+        self.max_in_flight = self.max_in_flight.map(|limit| limit + 1);
     }
 
     fn decrease_concurrency(&mut self) {
         self.consecutive_failures = self.consecutive_failures.saturating_add(1);
-        let under_way = self.max_in_flight.map_or(self.in_flight, |most| most.min(self.in_flight));
+        let under_way =
+            self.max_in_flight.map_or(self.in_flight, |limit| limit.min(self.in_flight));
         self.max_in_flight = Some((under_way / 2).max(1));
     }
 
@@ -166,7 +167,7 @@ impl RateGateState {
 
     pub(super) fn snapshot(&self, name: Arc<str>, now: u64) -> RateGateSnapshot {
         let left = |left: Option<RemainingQuota>| {
-            left.filter(|left| left.reset_ms > now).map(|left| left.remaining)
+            left.filter(|remaining| remaining.reset_ms > now).map(|remaining| remaining.remaining)
         };
         RateGateSnapshot {
             name,
@@ -184,13 +185,13 @@ impl RateGateState {
 /// is unknown, so no call waits longer.
 fn quota_wait_ms(left: Option<RemainingQuota>, wanted: u64, now: u64) -> u64 {
     match left {
-        Some(left) if left.remaining < wanted => left.reset_ms.saturating_sub(now),
+        Some(remaining) if remaining.remaining < wanted => remaining.reset_ms.saturating_sub(now),
         Some(_) | None => 0,
     }
 }
 
 fn spend_quota(left: &mut Option<RemainingQuota>, count: u64) {
-    if let Some(left) = left {
-        left.remaining = left.remaining.saturating_sub(count);
+    if let Some(remaining) = left {
+        remaining.remaining = remaining.remaining.saturating_sub(count);
     }
 }

@@ -36,25 +36,25 @@ pub(super) fn apply_delta(
 ) {
     match delta.kind.as_ref() {
         "text_delta" => {
-            if let Some(piece) = delta.text {
-                open.append("text", piece);
-                stream.on_text(&json_string::decode_raw_string(piece).unwrap_or_default());
+            if let Some(item) = delta.text {
+                open.append("text", item);
+                stream.on_text(&json_string::decode_raw_string(item).unwrap_or_default());
             }
         }
         "input_json_delta" => {
-            let piece =
+            let chunk =
                 delta.partial_json.and_then(json_string::decode_raw_string).unwrap_or_default();
-            open.arguments_mut().push_str(&piece);
+            open.arguments_mut().push_str(&chunk);
         }
         "thinking_delta" => {
-            if let Some(piece) = delta.thinking {
-                open.append("thinking", piece);
-                stream.on_thinking(&json_string::decode_raw_string(piece).unwrap_or_default());
+            if let Some(item) = delta.thinking {
+                open.append("thinking", item);
+                stream.on_thinking(&json_string::decode_raw_string(item).unwrap_or_default());
             }
         }
         "signature_delta" => {
-            if let Some(piece) = delta.signature {
-                open.append("signature", piece);
+            if let Some(item) = delta.signature {
+                open.append("signature", item);
             }
         }
         "citations_delta" => {

@@ -88,17 +88,17 @@ impl OpenBlock {
     }
 
     /// Appends to a string field.
-    pub(super) fn append(&mut self, key: impl Into<Cow<'static, str>>, piece: &RawValue) {
-        if let Some(piece) = json_string::raw_string_contents(piece) {
-            self.append_escaped(key, piece);
+    pub(super) fn append(&mut self, key: impl Into<Cow<'static, str>>, item: &RawValue) {
+        if let Some(chunk) = json_string::raw_string_contents(item) {
+            self.append_escaped(key, chunk);
         }
     }
 
     /// Appends to a string field, given the text between the quotes.
-    pub(super) fn append_escaped(&mut self, key: impl Into<Cow<'static, str>>, piece: &str) {
+    pub(super) fn append_escaped(&mut self, key: impl Into<Cow<'static, str>>, chunk: &str) {
         match self.changed_value_mut(key.into(), text_value) {
-            ChangedValue::Text(text) => text.push_str(piece),
-            other => *other = ChangedValue::Text(piece.to_owned()),
+            ChangedValue::Text(text) => text.push_str(chunk),
+            other => *other = ChangedValue::Text(chunk.to_owned()),
         }
     }
 

@@ -170,8 +170,8 @@ fn write_output_config(body: &mut JsonObjectWriter<'_>, plan: &RequestPlan<'_>) 
         let mut budget = JsonObjectWriter::open(config.key("task_budget"));
         budget.string("type", "tokens");
         budget.value("total", &tokens);
-        if let Some(left) = plan.request.task_remaining_tokens {
-            budget.value("remaining", &left);
+        if let Some(remaining) = plan.request.task_remaining_tokens {
+            budget.value("remaining", &remaining);
         }
         budget.close();
     }

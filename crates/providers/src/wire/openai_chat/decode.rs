@@ -121,20 +121,20 @@ impl ChatDecoder {
         let thoughts =
             [("reasoning_content", delta.reasoning_content), ("reasoning", delta.reasoning)];
         for (field, piece) in thoughts {
-            if let Some(piece) = piece.filter(|piece| has_content(piece)) {
-                self.parts.push_reasoning(field, piece, stream)?;
+            if let Some(item) = piece.filter(|item| has_content(item)) {
+                self.parts.push_reasoning(field, item, stream)?;
                 progress = DecodeProgress::Content;
                 // Some servers send the same text in both fields.
                 break;
             }
         }
-        if let Some(piece) = delta.content.filter(|piece| has_content(piece)) {
-            self.on_text(piece, stream)?;
+        if let Some(item) = delta.content.filter(|item| has_content(item)) {
+            self.on_text(item, stream)?;
             progress = DecodeProgress::Content;
         }
-        if let Some(piece) = delta.refusal.filter(|piece| has_content(piece)) {
+        if let Some(item) = delta.refusal.filter(|item| has_content(item)) {
             self.has_refusal = true;
-            self.on_text(piece, stream)?;
+            self.on_text(item, stream)?;
             progress = DecodeProgress::Content;
         }
         for call in delta.tool_calls.iter().flatten() {
@@ -144,9 +144,9 @@ impl ChatDecoder {
         Ok(progress)
     }
 
-    fn on_text(&mut self, piece: &RawValue, stream: &dyn ReplyObserver) -> Result<(), CallError> {
-        let text = json_string::decode_raw_string(piece).unwrap_or_default();
-        self.parts.push_text(piece, stream)?;
+    fn on_text(&mut self, item: &RawValue, stream: &dyn ReplyObserver) -> Result<(), CallError> {
+        let text = json_string::decode_raw_string(item).unwrap_or_default();
+        self.parts.push_text(item, stream)?;
         stream.on_text(&text);
         if self.stop_matcher.push_and_check(&text) {
             self.end = ChatStreamEnd::StopString;
@@ -156,8 +156,8 @@ impl ChatDecoder {
 
     fn into_reply(mut self, stream: &dyn ReplyObserver) -> Result<DecodedReply, CallError> {
         let stopped = self.parts.truncate_at_stop(&self.stop_matcher);
-        let said = self.finish_reason.as_deref().unwrap_or_default();
-        let ending = match said {
+        let text = self.finish_reason.as_deref().unwrap_or_default();
+        let ending = match text {
             "length" | "model_length" => OutputEnd::OutputLimit,
             _ => OutputEnd::Other,
         };
@@ -170,8 +170,8 @@ impl ChatDecoder {
         let stop_reason = match (self.has_refusal, &stop_sequence, has_calls) {
             (true, _, _) => StopReason::Refusal,
             (false, Some(_), false) => StopReason::StopSequence,
-            (false, _, true) => stop_reason_with_calls(said),
-            (false, None, false) => stop_reason_without_calls(said)?,
+            (false, _, true) => stop_reason_with_calls(text),
+            (false, None, false) => stop_reason_without_calls(text)?,
         };
         let reply = ModelReply {
             blocks,
@@ -187,8 +187,8 @@ impl ChatDecoder {
 
 /// The stop reason of a reply with calls: whatever the server reports, calls are calls; only the
 /// output limit changes that.
-fn stop_reason_with_calls(said: &str) -> StopReason {
-    match said {
+fn stop_reason_with_calls(text: &str) -> StopReason {
+    match text {
         "length" => StopReason::MaxTokens,
         "model_length" => StopReason::ContextWindowExceeded,
         "content_filter" => StopReason::Refusal,
@@ -196,21 +196,21 @@ fn stop_reason_with_calls(said: &str) -> StopReason {
     }
 }
 
-fn stop_reason_without_calls(said: &str) -> Result<StopReason, CallError> {
-    match said {
+fn stop_reason_without_calls(text: &str) -> Result<StopReason, CallError> {
+    match text {
         "" | "stop" | "eos" | "tool_calls" | "function_call" => Ok(StopReason::EndTurn),
         "length" => Ok(StopReason::MaxTokens),
         "content_filter" => Ok(StopReason::Refusal),
         "model_length" => Ok(StopReason::ContextWindowExceeded),
         "error" | "insufficient_system_resource" | "abort" => {
-            Err(CallError::StreamCut(format!("the server aborted the reply: {said}")))
+            Err(CallError::StreamCut(format!("the server aborted the reply: {text}")))
         }
         other => Ok(StopReason::from(other)),
     }
 }
 
-fn has_content(piece: &RawValue) -> bool {
-    !matches!(piece.get(), "null" | "\"\"" | "[]")
+fn has_content(item: &RawValue) -> bool {
+    !matches!(item.get(), "null" | "\"\"" | "[]")
 }
 
 impl StreamDecoder for ChatDecoder {

@@ -88,12 +88,12 @@ impl ChatWriter<'_> {
         }
         let said = blocks.iter().filter_map(content::to_content_part);
         let said: Vec<ContentPart> = others.into_iter().chain(said).collect();
-        if said.iter().all(|piece| matches!(piece, ContentPart::Text(_)))
+        if said.iter().all(|part| matches!(part, ContentPart::Text(_)))
             && self.open != OpenMessage::Parts
         {
-            said.iter().for_each(|piece| self.write_user_text(piece));
+            said.iter().for_each(|part| self.write_user_text(part));
         } else {
-            said.iter().for_each(|piece| self.write_user_part(piece));
+            said.iter().for_each(|part| self.write_user_part(part));
         }
     }
 
@@ -109,8 +109,8 @@ impl ChatWriter<'_> {
         attachments
     }
 
-    fn write_user_text(&mut self, piece: &ContentPart) {
-        let ContentPart::Text(text) = piece else { return };
+    fn write_user_text(&mut self, part: &ContentPart) {
+        let ContentPart::Text(text) = part else { return };
         if self.open == OpenMessage::Text {
             self.out.extend_from_slice(b"\\n\\n");
         } else {
@@ -121,7 +121,7 @@ impl ChatWriter<'_> {
         json_string::push_escaped(self.out, text);
     }
 
-    fn write_user_part(&mut self, piece: &ContentPart) {
+    fn write_user_part(&mut self, part: &ContentPart) {
         if self.open == OpenMessage::Parts {
             self.out.push(b',');
         } else {
@@ -129,7 +129,7 @@ impl ChatWriter<'_> {
             self.out.extend_from_slice(b"{\"role\":\"user\",\"content\":[");
             self.open = OpenMessage::Parts;
         }
-        write_part(self.out, piece);
+        write_part(self.out, part);
     }
 
     fn write_assistant(&mut self, blocks: &[ContentBlock], model: &str) {

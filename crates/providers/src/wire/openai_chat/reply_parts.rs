@@ -53,10 +53,10 @@ struct OpenChatCall {
 }
 
 impl ChatReplyParts {
-    pub(super) fn new(asked: &DecodeContext) -> Self {
+    pub(super) fn new(context: &DecodeContext) -> Self {
         Self {
-            model: Arc::clone(&asked.model),
-            model_call: asked.model_call,
+            model: Arc::clone(&context.model),
+            model_call: context.model_call,
             reply: ReplyBuilder::default(),
             open: VecDeque::new(),
             calls: 0,
@@ -70,16 +70,16 @@ impl ChatReplyParts {
 
     pub(super) fn push_text(
         &mut self,
-        piece: &RawValue,
+        item: &RawValue,
         stream: &dyn ReplyObserver,
     ) -> Result<(), CallError> {
-        let Some(piece) = json_string::raw_string_contents(piece) else {
-            return self.push_content_list(piece, stream);
+        let Some(chunk) = json_string::raw_string_contents(item) else {
+            return self.push_content_list(item, stream);
         };
-        self.reply.count_bytes(piece.len())?;
+        self.reply.count_bytes(chunk.len())?;
         match self.open.back_mut() {
-            Some(ChatPart::Text(text)) => text.push_str(piece),
-            _ => self.open_part(ChatPart::Text(piece.to_owned()), stream)?,
+            Some(ChatPart::Text(text)) => text.push_str(chunk),
+            _ => self.open_part(ChatPart::Text(chunk.to_owned()), stream)?,
         }
         Ok(())
     }
@@ -115,12 +115,12 @@ impl ChatReplyParts {
     pub(super) fn push_reasoning(
         &mut self,
         field: &'static str,
-        piece: &RawValue,
+        item: &RawValue,
         stream: &dyn ReplyObserver,
     ) -> Result<(), CallError> {
-        let Some(escaped) = json_string::raw_string_contents(piece) else { return Ok(()) };
+        let Some(escaped) = json_string::raw_string_contents(item) else { return Ok(()) };
         self.reply.count_bytes(escaped.len())?;
-        stream.on_thinking(&json_string::decode_raw_string(piece).unwrap_or_default());
+        stream.on_thinking(&json_string::decode_raw_string(item).unwrap_or_default());
         match self.open.back_mut() {
             Some(ChatPart::Reasoning(known, text)) if *known == field => text.push_str(escaped),
             _ => self.open_part(ChatPart::Reasoning(field, escaped.to_owned()), stream)?,
@@ -266,7 +266,7 @@ impl OpenChatCall {
             None => {}
             Some(arguments) if arguments.get() == "null" => {}
             Some(arguments) => match json_string::decode_raw_string(arguments) {
-                Some(piece) => self.input.push_str(&piece),
+                Some(chunk) => self.input.push_str(&chunk),
                 None => arguments.get().clone_into(&mut self.input),
             },
         }
@@ -276,8 +276,8 @@ impl OpenChatCall {
 /// Rejects arguments for a final call, which may have been started already.
 fn check_late_delta(delta: &ToolCallDelta<'_>) -> Result<(), CallError> {
     let piece = delta.function.as_ref().and_then(|function| function.arguments);
-    let piece = piece.and_then(json_string::decode_raw_string).unwrap_or_default();
-    if piece.trim().is_empty() {
+    let chunk = piece.and_then(json_string::decode_raw_string).unwrap_or_default();
+    if chunk.trim().is_empty() {
         return Ok(());
     }
     Err(CallError::malformed_stream("arguments after the end of a call"))

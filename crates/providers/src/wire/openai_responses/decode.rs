@@ -110,10 +110,10 @@ impl ResponsesDecoder {
     }
 
     fn on_arguments_delta(&mut self, event: &ResponsesEvent<'_>) -> DecodeProgress {
-        let piece = event.delta.and_then(json_string::decode_raw_string).unwrap_or_default();
+        let chunk = event.delta.and_then(json_string::decode_raw_string).unwrap_or_default();
         let open = self.open.iter_mut().find(|open| open.index == event.output_index);
         if let Some(call) = open.and_then(|open| open.call.as_mut()) {
-            call.input.push_str(&piece);
+            call.input.push_str(&chunk);
         }
         DecodeProgress::Content
     }
@@ -123,13 +123,13 @@ impl ResponsesDecoder {
         event: &ResponsesEvent<'_>,
         stream: &dyn ReplyObserver,
     ) -> DecodeProgress {
-        let piece = event.delta.and_then(json_string::decode_raw_string).unwrap_or_default();
-        stream.on_text(&piece);
+        let chunk = event.delta.and_then(json_string::decode_raw_string).unwrap_or_default();
+        stream.on_text(&chunk);
         let open = self.open.iter_mut().find(|open| open.index == event.output_index);
         if let Some(open) = open {
-            open.text.push_str(&piece);
+            open.text.push_str(&chunk);
         }
-        if self.stop_matcher.push_and_check(&piece) {
+        if self.stop_matcher.push_and_check(&chunk) {
             self.end = Some(ResponseEnd::StopString);
             return DecodeProgress::StopReading;
         }
@@ -279,8 +279,9 @@ impl StreamDecoder for ResponsesDecoder {
         match self.end.take() {
             Some(end) => self.into_reply(&end, stream),
             None => {
-                let place = if self.open.is_empty() { "between items" } else { "inside an item" };
-                Err(CallError::StreamCut(place.to_owned()))
+                let location =
+                    if self.open.is_empty() { "between items" } else { "inside an item" };
+                Err(CallError::StreamCut(location.to_owned()))
             }
         }
     }

@@ -173,7 +173,7 @@ fn write_output(out: &mut Vec<u8>, id: &str, block: &ContentBlock) {
 
 fn write_pieces(out: &mut Vec<u8>, pieces: &[ContentPart]) {
     let mut list = JsonListWriter::open(out);
-    pieces.iter().for_each(|piece| write_piece(list.item(), piece));
+    pieces.iter().for_each(|part| write_piece(list.item(), part));
     list.close();
 }
 

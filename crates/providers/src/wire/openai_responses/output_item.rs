@@ -54,7 +54,7 @@ pub(super) fn parse_item(raw: &RawValue) -> Option<OutputItem<'_>> {
 /// Adds a complete item to the reply.
 pub(super) fn add_item(
     raw: &RawValue,
-    asked: &DecodeContext,
+    context: &DecodeContext,
     (draft, watch): (&mut ReplyBuilder, &StopStringMatcher),
     stream: &dyn ReplyObserver,
 ) -> Result<ItemFindings, CallError> {
@@ -65,18 +65,18 @@ pub(super) fn add_item(
         "function_call" => {
             let arguments =
                 item.arguments.and_then(json_string::decode_raw_string).unwrap_or_default();
-            let call = streamed_call(&item, asked, draft, arguments.into_owned());
+            let call = streamed_call(&item, context, draft, arguments.into_owned());
             draft.push_call(call, stream).map(|()| ItemFindings::default())
         }
         "reasoning" => {
             let block = foreign_blocks::reasoning_item_block(
                 &reasoning_text(&item),
-                &asked.model,
+                &context.model,
                 raw.get(),
             );
             add_block(block, draft, stream)
         }
-        _ => add_block(foreign_blocks::other_item_block(&asked.model, raw.get()), draft, stream),
+        _ => add_block(foreign_blocks::other_item_block(&context.model, raw.get()), draft, stream),
     }
 }
 

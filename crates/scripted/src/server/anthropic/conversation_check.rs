@@ -15,11 +15,11 @@ pub(super) fn check_messages(messages: &[MessagesInput<'_>]) -> Result<(), Reque
         ));
     }
     let mut before: Option<&MessagesInput<'_>> = None;
-    for (place, message) in messages.iter().enumerate() {
-        let is_last = place.saturating_add(1) == messages.len();
-        check_not_empty(place, message, is_last)?;
-        check_required_fields(place, message)?;
-        check_results_match(place, before, message)?;
+    for (index, message) in messages.iter().enumerate() {
+        let is_last = index.saturating_add(1) == messages.len();
+        check_not_empty(index, message, is_last)?;
+        check_required_fields(index, message)?;
+        check_results_match(index, before, message)?;
         before = Some(message);
     }
     check_calls_answered(messages)
@@ -91,22 +91,22 @@ fn check_results_match(
 
 /// Checks that every call is answered at the beginning of the next message.
 fn check_calls_answered(messages: &[MessagesInput<'_>]) -> Result<(), RequestRejection> {
-    for (place, message) in messages.iter().enumerate() {
-        let after = messages.get(place.saturating_add(1));
+    for (index, message) in messages.iter().enumerate() {
+        let after = messages.get(index.saturating_add(1));
         let answered: Vec<&str> = after.map(leading_result_ids).unwrap_or_default();
         let calls = tool_use_ids(message).into_iter();
         let unanswered: Vec<&str> = calls.filter(|id| !answered.contains(id)).collect();
         if !unanswered.is_empty() {
-            return Err(unanswered_calls_rejection(place, &unanswered));
+            return Err(unanswered_calls_rejection(index, &unanswered));
         }
     }
     Ok(())
 }
 
-fn unanswered_calls_rejection(place: usize, ids: &[&str]) -> RequestRejection {
+fn unanswered_calls_rejection(index: usize, ids: &[&str]) -> RequestRejection {
     let ids = truncate_quoted(&ids.join(", "));
     RequestRejection::invalid(format!(
-        "messages.{place}: `tool_use` ids were found without `tool_result` blocks immediately \
+        "messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately \
          after: {ids}. Each `tool_use` block must have a corresponding `tool_result` block in the \
          next message."
     ))

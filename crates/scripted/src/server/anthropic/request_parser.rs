@@ -98,27 +98,27 @@ pub(super) fn parse_messages<'a>(
     if messages.is_empty() {
         return Err(RequestRejection::invalid("messages: at least one message is required"));
     }
-    messages.iter().enumerate().map(|(place, raw)| parse_message(place, raw)).collect()
+    messages.iter().enumerate().map(|(index, raw)| parse_message(index, raw)).collect()
 }
 
 fn parse_message<'a>(
-    place: usize,
+    index: usize,
     raw: &MessagesRawMessage<'a>,
 ) -> Result<MessagesInput<'a>, RequestRejection> {
-    let role = parse_role(place, raw.role.as_deref())?;
+    let role = parse_role(index, raw.role.as_deref())?;
     let content =
-        raw.content.ok_or_else(|| missing_field_rejection(&format!("messages.{place}.content")))?;
+        raw.content.ok_or_else(|| missing_field_rejection(&format!("messages.{index}.content")))?;
     let blocks = match content::parse_content(content) {
         Ok(MessageContent::Text(text)) => vec![text_block(text)],
         Ok(MessageContent::Parts(blocks)) => blocks,
         Err(error) => {
-            return Err(RequestRejection::invalid(format!("messages.{place}.content: {error}")));
+            return Err(RequestRejection::invalid(format!("messages.{index}.content: {error}")));
         }
     };
     Ok(MessagesInput { role, blocks })
 }
 
-fn parse_role(place: usize, role: Option<&str>) -> Result<MessagesRole, RequestRejection> {
+fn parse_role(index: usize, role: Option<&str>) -> Result<MessagesRole, RequestRejection> {
     match role {
         Some("user") => Ok(MessagesRole::User),
         Some("assistant") => Ok(MessagesRole::Assistant),
@@ -130,7 +130,7 @@ fn parse_role(place: usize, role: Option<&str>) -> Result<MessagesRole, RequestR
             "messages: Unexpected role \"{}\". Allowed roles are \"user\" or \"assistant\"",
             truncate_quoted(other)
         ))),
-        None => Err(missing_field_rejection(&format!("messages.{place}.role"))),
+        None => Err(missing_field_rejection(&format!("messages.{index}.role"))),
     }
 }
 

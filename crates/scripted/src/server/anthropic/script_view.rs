@@ -40,18 +40,18 @@ fn unanswered_results(messages: &[MessagesInput<'_>]) -> Vec<OwnedToolResult> {
     let unanswered = messages.get(unanswered.map_or(0, |at| at.saturating_add(1))..);
     let blocks = unanswered.unwrap_or_default().iter().flat_map(|message| &message.blocks);
     let results = blocks.filter(of_type("tool_result")).enumerate();
-    results.map(|(place, block)| result_view(&calls, place, block)).collect()
+    results.map(|(index, block)| result_view(&calls, index, block)).collect()
 }
 
 /// The result with its tool. The position decides first which call a result belongs to, because ids
 /// may repeat.
 fn result_view(
     calls: &[&MessagesInputBlock<'_>],
-    place: usize,
+    index: usize,
     result: &MessagesInputBlock<'_>,
 ) -> OwnedToolResult {
     let answered = |call: &&&MessagesInputBlock<'_>| call.id == result.tool_use_id;
-    let here = calls.get(place).filter(answered);
+    let here = calls.get(index).filter(answered);
     let call = here.or_else(|| calls.iter().find(answered));
     OwnedToolResult {
         tool: call.and_then(|call| call.name.clone()).unwrap_or_default(),

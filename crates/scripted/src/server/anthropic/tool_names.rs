@@ -26,7 +26,7 @@ pub(super) fn check_tool_names(
     let names: Vec<String> = tools
         .iter()
         .enumerate()
-        .map(|(place, tool)| check_tool_name(place, tool))
+        .map(|(index, tool)| check_tool_name(index, tool))
         .collect::<Result<_, _>>()?;
     let different: BTreeSet<&String> = names.iter().collect();
     match different.len() == names.len() {
@@ -35,9 +35,9 @@ pub(super) fn check_tool_names(
     }
 }
 
-fn check_tool_name(place: usize, tool: &MessagesTool<'_>) -> Result<String, RequestRejection> {
+fn check_tool_name(index: usize, tool: &MessagesTool<'_>) -> Result<String, RequestRejection> {
     let missing =
-        |field: &str| RequestRejection::invalid(format!("tools.{place}.{field}: Field required"));
+        |field: &str| RequestRejection::invalid(format!("tools.{index}.{field}: Field required"));
     let name = tool.name.clone().ok_or_else(|| missing("name"))?;
     // The service's own tools have a type and no schema.
     let is_custom = tool.r#type.as_deref().is_none_or(|kind| kind == "custom");
@@ -47,7 +47,7 @@ fn check_tool_name(place: usize, tool: &MessagesTool<'_>) -> Result<String, Requ
     match is_valid_tool_name(&name) {
         true => Ok(name),
         false => Err(RequestRejection::invalid(format!(
-            "tools.{place}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+            "tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
         ))),
     }
 }

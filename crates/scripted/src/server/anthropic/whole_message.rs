@@ -72,7 +72,7 @@ pub(super) fn empty_message<'a>(
 /// The signature of thinking: equal thinking has an equal signature.
 pub(super) fn thinking_signature(block: &AnswerBlock<'_>) -> String {
     match block {
-        AnswerBlock::Thinking(thought) => sha256_hex(thought.as_bytes()),
+        AnswerBlock::Thinking(thinking) => sha256_hex(thinking.as_bytes()),
         AnswerBlock::Text(_)
         | AnswerBlock::Call(_)
         | AnswerBlock::CutCall(_)

@@ -8,18 +8,18 @@ use crate::server::request_body::truncate_quoted;
 /// Rejects what the service would reject.
 pub(super) fn check_messages(messages: &[ChatInput<'_>]) -> Result<(), RequestRejection> {
     let mut left = messages;
-    let mut place = 0_usize;
+    let mut index = 0_usize;
     while let Some((message, rest)) = left.split_first() {
-        check_content(place, message)?;
+        check_content(index, message)?;
         match message.role {
-            ChatRole::Tool => return Err(stray_tool_message_rejection(place)),
+            ChatRole::Tool => return Err(stray_tool_message_rejection(index)),
             ChatRole::Instructions | ChatRole::User | ChatRole::Assistant => {}
         }
         let answers = leading_tool_messages(rest);
-        check_answers_match(place, message, answers)?;
+        check_answers_match(index, message, answers)?;
         let taken = answers.len();
         left = rest.get(taken..).unwrap_or_default();
-        place = place.saturating_add(taken).saturating_add(1);
+        index = index.saturating_add(taken).saturating_add(1);
     }
     Ok(())
 }
@@ -40,11 +40,11 @@ fn check_answers_match(
         message.calls.iter().any(|call| call.id == answer.answered_call_id)
     };
     for (at, answer) in answers.iter().enumerate() {
-        let place = place.saturating_add(at).saturating_add(1);
-        check_content(place, answer)?;
+        let index = place.saturating_add(at).saturating_add(1);
+        check_content(index, answer)?;
         match &answer.answered_call_id {
-            None => return Err(missing_id_rejection(place)),
-            Some(_) if !called(answer) => return Err(stray_tool_message_rejection(place)),
+            None => return Err(missing_id_rejection(index)),
+            Some(_) if !called(answer) => return Err(stray_tool_message_rejection(index)),
             Some(_) => {}
         }
     }
@@ -56,8 +56,8 @@ fn check_answers_match(
 }
 
 /// Checks that the content is a text or a list of parts, or missing where there are calls.
-fn check_content(place: usize, message: &ChatInput<'_>) -> Result<(), RequestRejection> {
-    let param = format!("messages[{place}].content");
+fn check_content(index: usize, message: &ChatInput<'_>) -> Result<(), RequestRejection> {
+    let param = format!("messages[{index}].content");
     let Some(content) = message.content else {
         return match message.role {
             ChatRole::Assistant => Ok(()),
@@ -79,26 +79,26 @@ fn check_content(place: usize, message: &ChatInput<'_>) -> Result<(), RequestRej
     }
 }
 
-fn missing_id_rejection(place: usize) -> RequestRejection {
-    let param = format!("messages[{place}].tool_call_id");
+fn missing_id_rejection(index: usize) -> RequestRejection {
+    let param = format!("messages[{index}].tool_call_id");
     RequestRejection::invalid(format!("Missing required parameter: '{param}'."))
         .with_param(param)
         .with_code("missing_required_parameter")
 }
 
-fn stray_tool_message_rejection(place: usize) -> RequestRejection {
+fn stray_tool_message_rejection(index: usize) -> RequestRejection {
     RequestRejection::invalid(
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message \
          with 'tool_calls'.",
     )
-    .with_param(format!("messages.[{place}].role"))
+    .with_param(format!("messages.[{index}].role"))
 }
 
-fn unanswered_calls_rejection(place: usize, ids: &[&str]) -> RequestRejection {
+fn unanswered_calls_rejection(index: usize, ids: &[&str]) -> RequestRejection {
     let ids = truncate_quoted(&ids.join(", "));
     RequestRejection::invalid(format!(
         "An assistant message with 'tool_calls' must be followed by tool messages responding to \
          each 'tool_call_id'. The following tool_call_ids did not have response messages: {ids}"
     ))
-    .with_param(format!("messages.[{place}].role"))
+    .with_param(format!("messages.[{index}].role"))
 }

@@ -117,8 +117,8 @@ impl ChatEventEncoder {
         self.write_call(out, ChatChunkToolCall { index, id, r#type: kind, function });
     }
 
-    fn write_call_piece(&self, out: &mut String, piece: &str) {
-        let function = ChatChunkFunction { name: None, arguments: piece };
+    fn write_call_piece(&self, out: &mut String, chunk: &str) {
+        let function = ChatChunkFunction { name: None, arguments: chunk };
         self.write_call(
             out,
             ChatChunkToolCall { index: self.open_index(), id: None, r#type: None, function },
@@ -139,8 +139,8 @@ impl EventEncoder for ChatEventEncoder {
         }
     }
 
-    fn write_piece(&mut self, out: &mut String, block: &AnswerBlock<'_>, piece: &str) {
-        let piece_of = Some(piece);
+    fn write_piece(&mut self, out: &mut String, block: &AnswerBlock<'_>, chunk: &str) {
+        let piece_of = Some(chunk);
         match block {
             AnswerBlock::Text(_) => self.write_delta(
                 out,
@@ -152,7 +152,7 @@ impl EventEncoder for ChatEventEncoder {
                     ChatChunkDelta { reasoning_content: piece_of, ..ChatChunkDelta::default() },
                 );
             }
-            AnswerBlock::Call(_) | AnswerBlock::CutCall(_) => self.write_call_piece(out, piece),
+            AnswerBlock::Call(_) | AnswerBlock::CutCall(_) => self.write_call_piece(out, chunk),
             AnswerBlock::Raw(_) => {}
         }
     }

@@ -114,12 +114,12 @@ fn parse_messages(
             .with_param("messages")
             .with_code("empty_array"));
     }
-    raw.into_iter().enumerate().map(|(place, raw)| parse_message(place, raw)).collect()
+    raw.into_iter().enumerate().map(|(index, raw)| parse_message(index, raw)).collect()
 }
 
-fn parse_message(place: usize, raw: ChatRawMessage<'_>) -> Result<ChatInput<'_>, RequestRejection> {
+fn parse_message(index: usize, raw: ChatRawMessage<'_>) -> Result<ChatInput<'_>, RequestRejection> {
     let role = parse_role(raw.role.as_deref())
-        .map_err(|refusal| refusal.with_param(format!("messages[{place}].role")))?;
+        .map_err(|refusal| refusal.with_param(format!("messages[{index}].role")))?;
     let calls = raw.tool_calls.unwrap_or_default();
     Ok(ChatInput { role, content: raw.content, calls, answered_call_id: raw.tool_call_id })
 }

@@ -28,15 +28,15 @@ fn unanswered_results(messages: &[ChatInput<'_>]) -> Vec<OwnedToolResult> {
     results
         .into_iter()
         .enumerate()
-        .map(|(place, result)| result_view(calls, place, result))
+        .map(|(index, result)| result_view(calls, index, result))
         .collect()
 }
 
 /// The result with its tool. The position decides first which call a result belongs to, because ids
 /// may repeat.
-fn result_view(calls: &[ChatToolCall], place: usize, result: &ChatInput<'_>) -> OwnedToolResult {
+fn result_view(calls: &[ChatToolCall], index: usize, result: &ChatInput<'_>) -> OwnedToolResult {
     let answered = |call: &&ChatToolCall| call.id == result.answered_call_id;
-    let call = calls.get(place).filter(answered).or_else(|| calls.iter().find(answered));
+    let call = calls.get(index).filter(answered).or_else(|| calls.iter().find(answered));
     let function = call.and_then(|call| call.function.as_ref());
     let text = content_text(result.content);
     OwnedToolResult {

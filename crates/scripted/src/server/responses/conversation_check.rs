@@ -14,7 +14,7 @@ pub(super) fn check_items(items: &[InputItem<'_>]) -> Result<(), RequestRejectio
                     an empty array instead.";
         return Err(RequestRejection::invalid(says).with_param("input").with_code("empty_array"));
     }
-    items.iter().enumerate().try_for_each(|(place, item)| check_item(place, item))?;
+    items.iter().enumerate().try_for_each(|(index, item)| check_item(index, item))?;
     let (called, answered) =
         (call_ids(items, InputItemKind::Call), call_ids(items, InputItemKind::Result));
     if let Some(id) = called.difference(&answered).next() {
@@ -36,26 +36,26 @@ fn call_ids<'a>(items: &'a [InputItem<'_>], kind: InputItemKind) -> BTreeSet<&'a
     items.filter_map(|item| item.call_id.as_deref()).collect()
 }
 
-fn check_item(place: usize, item: &InputItem<'_>) -> Result<(), RequestRejection> {
+fn check_item(index: usize, item: &InputItem<'_>) -> Result<(), RequestRejection> {
     let missing = |field: &str| {
-        let param = format!("input[{place}].{field}");
+        let param = format!("input[{index}].{field}");
         let refusal = RequestRejection::invalid(format!("Missing required parameter: '{param}'."));
         Err(refusal.with_param(param).with_code("missing_required_parameter"))
     };
     match item.kind() {
-        None => Err(unknown_role_rejection(place, item)),
+        None => Err(unknown_role_rejection(index, item)),
         Some(InputItemKind::Call | InputItemKind::Result) if item.call_id.is_none() => {
             missing("call_id")
         }
         Some(InputItemKind::Call) if item.name.is_none() => missing("name"),
         Some(InputItemKind::Result) if item.output.is_none() => missing("output"),
-        Some(InputItemKind::User | InputItemKind::Instructions) => check_content(place, item),
+        Some(InputItemKind::User | InputItemKind::Instructions) => check_content(index, item),
         Some(InputItemKind::Call | InputItemKind::Result | InputItemKind::Model) => Ok(()),
     }
 }
 
-fn check_content(place: usize, item: &InputItem<'_>) -> Result<(), RequestRejection> {
-    let param = format!("input[{place}].content");
+fn check_content(index: usize, item: &InputItem<'_>) -> Result<(), RequestRejection> {
+    let param = format!("input[{index}].content");
     let Some(content) = item.content else {
         let refusal = RequestRejection::invalid(format!("Missing required parameter: '{param}'."));
         return Err(refusal.with_param(param).with_code("missing_required_parameter"));
@@ -69,12 +69,12 @@ fn check_content(place: usize, item: &InputItem<'_>) -> Result<(), RequestReject
     }
 }
 
-fn unknown_role_rejection(place: usize, item: &InputItem<'_>) -> RequestRejection {
+fn unknown_role_rejection(index: usize, item: &InputItem<'_>) -> RequestRejection {
     RequestRejection::invalid(format!(
         "Invalid value: '{}'. Supported values are: 'assistant', 'system', 'developer', and \
          'user'.",
         truncate_quoted(item.role.as_deref().unwrap_or_default())
     ))
-    .with_param(format!("input[{place}]"))
+    .with_param(format!("input[{index}]"))
     .with_code("invalid_value")
 }

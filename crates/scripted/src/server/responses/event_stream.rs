@@ -154,8 +154,8 @@ fn opening_events(block: &AnswerBlock<'_>) -> Vec<PartEventBody<'static>> {
     }
 }
 
-fn delta_events<'a>(block: &AnswerBlock<'_>, piece: &'a str) -> Vec<PartEventBody<'a>> {
-    let delta = Some(piece);
+fn delta_events<'a>(block: &AnswerBlock<'_>, chunk: &'a str) -> Vec<PartEventBody<'a>> {
+    let delta = Some(chunk);
     let logprobs = Some([]);
     match block {
         AnswerBlock::Text(_) => {
@@ -236,8 +236,8 @@ impl EventEncoder for ResponsesEventEncoder {
         }
     }
 
-    fn write_piece(&mut self, out: &mut String, block: &AnswerBlock<'_>, piece: &str) {
-        self.write_part_events(out, block, delta_events(block, piece));
+    fn write_piece(&mut self, out: &mut String, block: &AnswerBlock<'_>, chunk: &str) {
+        self.write_part_events(out, block, delta_events(block, chunk));
     }
 
     fn close_block(&mut self, out: &mut String, block: &AnswerBlock<'_>) {

@@ -59,23 +59,23 @@ pub(super) struct OutputItems {
 
 impl OutputItems {
     /// The id of the item at this index; raw blocks have none.
-    pub(super) fn item_id(&self, place: usize, block: &AnswerBlock<'_>) -> Option<String> {
+    pub(super) fn item_id(&self, index: usize, block: &AnswerBlock<'_>) -> Option<String> {
         let prefix = match block {
             AnswerBlock::Text(_) => "msg_",
             AnswerBlock::Thinking(_) => "rs_",
             AnswerBlock::Call(_) | AnswerBlock::CutCall(_) => "fc_",
             AnswerBlock::Raw(_) => return None,
         };
-        Some(self.head.part_id(prefix, place))
+        Some(self.head.part_id(prefix, index))
     }
 
     /// The item before any of its content has arrived.
     pub(super) fn opened_item(
         &self,
-        place: usize,
+        index: usize,
         block: &AnswerBlock<'_>,
     ) -> Option<OutputItemBody> {
-        let id = self.item_id(place, block)?;
+        let id = self.item_id(index, block)?;
         let status = ResponseStatus::InProgress;
         match block {
             AnswerBlock::Text(_) => Some(message_item(id, status, Vec::new())),
@@ -92,10 +92,10 @@ impl OutputItems {
     /// The item with all content that arrived.
     pub(super) fn closed_item(
         &self,
-        place: usize,
+        index: usize,
         block: &AnswerBlock<'_>,
     ) -> Option<OutputItemBody> {
-        let id = self.item_id(place, block)?;
+        let id = self.item_id(index, block)?;
         match block {
             AnswerBlock::Text(text) => Some(message_item(
                 id,
@@ -117,8 +117,8 @@ impl OutputItems {
         }
     }
 
-    fn encrypted_reasoning(&self, thought: &str) -> Option<String> {
-        self.encrypts_reasoning.then(|| sha256_hex(thought.as_bytes()))
+    fn encrypted_reasoning(&self, thinking: &str) -> Option<String> {
+        self.encrypts_reasoning.then(|| sha256_hex(thinking.as_bytes()))
     }
 }
 

@@ -27,8 +27,8 @@ fn an_answer_that_fits_is_taken_and_the_schema_is_the_callers() {
 
 #[test]
 fn every_violation_is_named_with_its_place() {
-    let why = validation_message(r#"{"n": "one", "who": "ME"}"#).unwrap();
-    assert!(why.contains(" n: ") && why.contains(" who: "), "{why}");
+    let reason = validation_message(r#"{"n": "one", "who": "ME"}"#).unwrap();
+    assert!(reason.contains(" n: ") && reason.contains(" who: "), "{reason}");
     assert!(validation_message("{}").unwrap().contains("\"n\" is a required property"));
 }
 

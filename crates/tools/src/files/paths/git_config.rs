@@ -37,8 +37,7 @@ pub(crate) fn protected_git_paths(root: &Path, home: Option<&Path>) -> Vec<PathB
                 "path" => {
                     let included = resolve_config_path(file.parent().unwrap_or(top), home, &value);
                     // A folder cannot be included, and protecting one could protect everything.
-                    folders
-                        .extend(Some(real_or_lexical(&included)).filter(|place| !place.is_dir()));
+                    folders.extend(Some(real_or_lexical(&included)).filter(|path| !path.is_dir()));
                     ahead.push(included);
                 }
                 _ => folders.extend(resolve_named_files(top, home, &value)),

@@ -42,5 +42,5 @@ fn path_key(path: &Path) -> Arc<str> {
 
 /// Returns whether the path lies in a kernel file system, whose entries are not regular files.
 pub(crate) fn is_kernel_path(path: &Path) -> bool {
-    ["/proc", "/sys", "/dev"].iter().any(|place| path.starts_with(place))
+    ["/proc", "/sys", "/dev"].iter().any(|location| path.starts_with(location))
 }

@@ -101,9 +101,9 @@ impl PathZones {
         path: &str,
         access: PathAccess,
     ) -> Vec<PathUse> {
-        let whole = self.replace_alias(&folder.join(path));
-        let written = lexical_absolute(Path::new("/"), &whole);
-        let (leads_to, zone) = match resolve_links(&whole) {
+        let full_path = self.replace_alias(&folder.join(path));
+        let written = lexical_absolute(Path::new("/"), &full_path);
+        let (leads_to, zone) = match resolve_links(&full_path) {
             // Nearly every path is written without links.
             LinkResolution::Path(real) if real == written => (real, self.zone_of(&written, access)),
             LinkResolution::Path(real) => {
@@ -126,20 +126,20 @@ impl PathZones {
 
     /// Returns whether it can be determined where a path relative to `folder` leads.
     pub(crate) fn is_resolvable(&self, folder: &Path, path: &str) -> bool {
-        let whole = self.replace_alias(&folder.join(path));
+        let full_path = self.replace_alias(&folder.join(path));
         // Process ids are reused, and the files of processes belong to the kernel.
-        let is_process = lexical_absolute(Path::new("/"), &whole).starts_with("/proc");
-        let is_elsewhere = is_process || depends_on_process(&whole);
+        let is_process = lexical_absolute(Path::new("/"), &full_path).starts_with("/proc");
+        let is_elsewhere = is_process || depends_on_process(&full_path);
         !is_elsewhere
-            && matches!(resolve_links(&whole), LinkResolution::Path(real) if !real.starts_with("/proc"))
+            && matches!(resolve_links(&full_path), LinkResolution::Path(real) if !real.starts_with("/proc"))
     }
 
     /// Returns the folder that `path` leads to from `folder`: as the shell resolves `..`,
     /// lexically, and as the kernel does.
     pub(crate) fn logical_and_real_folder(&self, folder: &Path, path: &str) -> Vec<PathBuf> {
-        let whole = folder.join(path);
-        let mut both = vec![lexical_absolute(Path::new("/"), &whole)];
-        if let LinkResolution::Path(real) = resolve_links(&whole)
+        let full_path = folder.join(path);
+        let mut both = vec![lexical_absolute(Path::new("/"), &full_path)];
+        if let LinkResolution::Path(real) = resolve_links(&full_path)
             && real != real_folder_or_same(&both)
         {
             both.push(real);
@@ -210,8 +210,8 @@ impl PathZones {
 
     /// Returns whether there are private paths beneath the folder that `path` names.
     pub(crate) fn has_private_beneath(&self, folder: &Path, path: &str) -> bool {
-        let whole = self.replace_alias(&folder.join(path));
-        let real = match resolve_links(&whole) {
+        let full_path = self.replace_alias(&folder.join(path));
+        let real = match resolve_links(&full_path) {
             LinkResolution::Path(real) => real,
             LinkResolution::Unresolvable => return true,
         };
@@ -271,10 +271,10 @@ impl PathZones {
 
 /// Returns the path with its links resolved, or the lexical path if that is not possible.
 fn real_or_lexical(path: &Path) -> PathBuf {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    match resolve_links(&whole) {
+    let full_path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match resolve_links(&full_path) {
         LinkResolution::Path(real) => real,
-        LinkResolution::Unresolvable => lexical_absolute(Path::new("/"), &whole),
+        LinkResolution::Unresolvable => lexical_absolute(Path::new("/"), &full_path),
     }
 }
 

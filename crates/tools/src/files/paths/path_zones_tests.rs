@@ -45,26 +45,26 @@ fn zone(uses: &[PathUse]) -> PathZone {
 /// Covers cases 40, 41 and 44.
 #[test]
 fn what_is_not_in_the_workspace_is_outside() {
-    let place = TestHome::new();
-    let evil = place.home.path().join("w-evil/f");
+    let home = TestHome::new();
+    let evil = home.home.path().join("w-evil/f");
     for path in
         ["../../etc/passwd", "/etc/passwd", "..", "../w-evil/f", evil.to_str().unwrap(), "/"]
     {
-        assert_eq!(place.zone(path, PathAccess::Read), PathZone::Outside, "{path}");
-        assert_ne!(place.zone(path, PathAccess::Write), PathZone::Workspace, "{path}");
+        assert_eq!(home.zone(path, PathAccess::Read), PathZone::Outside, "{path}");
+        assert_ne!(home.zone(path, PathAccess::Write), PathZone::Workspace, "{path}");
     }
     for path in [".", "a", "a/../b", "./a//b", "../w/a", "~", "-rf", "two\nlines", "missing/x"] {
-        assert_eq!(place.zone(path, PathAccess::Write), PathZone::Workspace, "{path}");
+        assert_eq!(home.zone(path, PathAccess::Write), PathZone::Workspace, "{path}");
     }
-    let added = place.zones().with_folder(&place.home.path().join("w-evil"));
+    let added = home.zones().with_folder(&home.home.path().join("w-evil"));
     assert_eq!(zone(&added.path_uses("../w-evil/f", PathAccess::Write)), PathZone::Workspace);
 }
 
 /// Covers case 42.
 #[test]
 fn a_link_is_where_it_leads() {
-    let place = TestHome::new();
-    let w = place.workspace();
+    let home = TestHome::new();
+    let w = home.workspace();
     symlink("/etc", w.join("etc")).unwrap();
     symlink("/etc/passwd", w.join("file")).unwrap();
     symlink("../../nowhere/yet", w.join("dangling")).unwrap();
@@ -72,65 +72,66 @@ fn a_link_is_where_it_leads() {
     symlink("secrets", w.join("inside")).unwrap();
     symlink("../.git/hooks", w.join("secrets/hooks")).unwrap();
     for path in ["etc/passwd", "etc/missing", "file", "dangling", "loop/x", "etc/../w"] {
-        assert_eq!(place.zone(path, PathAccess::Write), PathZone::Outside, "{path}");
+        assert_eq!(home.zone(path, PathAccess::Write), PathZone::Outside, "{path}");
     }
-    assert_eq!(place.zone("inside/k", PathAccess::Write), PathZone::Workspace);
-    assert_eq!(place.zone("secrets/hooks/pre-commit", PathAccess::Write), PathZone::Protected);
-    let both: Vec<String> = place
+    assert_eq!(home.zone("inside/k", PathAccess::Write), PathZone::Workspace);
+    assert_eq!(home.zone("secrets/hooks/pre-commit", PathAccess::Write), PathZone::Protected);
+    let both: Vec<String> = home
         .zones()
         .path_uses("inside/k", PathAccess::Read)
         .iter()
         .map(|used| used.path.to_string())
         .collect();
-    let root = place.zones().root().to_owned();
+    let root = home.zones().root().to_owned();
     let named = |path: &str| root.join(path).to_str().unwrap().to_owned();
     assert_eq!(both, [named("secrets/k"), named("inside/k")]);
 }
 
 #[test]
 fn a_workspace_behind_a_link_is_the_workspace() {
-    let place = TestHome::new();
-    let alias = place.home.path().join("alias");
-    symlink(place.workspace(), &alias).unwrap();
+    let home = TestHome::new();
+    let alias = home.home.path().join("alias");
+    symlink(home.workspace(), &alias).unwrap();
     let zones = PathZones::with_home(&alias, None);
     let uses = zones.path_uses(alias.join("a").to_str().unwrap(), PathAccess::Write);
     assert_eq!((zone(&uses), uses.len()), (PathZone::Workspace, 1));
-    assert_eq!(zones.root(), place.workspace().canonicalize().unwrap());
+    assert_eq!(zones.root(), home.workspace().canonicalize().unwrap());
 }
 
 /// Covers case 45.
 #[test]
 fn a_denied_file_is_denied_under_all_its_names() {
-    let place = TestHome::new();
-    symlink("secrets", place.workspace().join("open")).unwrap();
-    let zones = place.zones();
+    let home = TestHome::new();
+    symlink("secrets", home.workspace().join("open")).unwrap();
+    let zones = home.zones();
     let permissions = Permissions {
         deny: vec![PermissionRule::parse("Read(secrets/**)").unwrap()],
         root: Arc::from(zones.root().to_str().unwrap()),
         ..Permissions::default()
     };
-    let whole = zones.root().join("./secrets//k");
-    for path in [whole.to_str().unwrap(), "secrets/../secrets/k", "SECRETS/k", "open/k", "Secrets"]
+    let full_path = zones.root().join("./secrets//k");
+    for path in
+        [full_path.to_str().unwrap(), "secrets/../secrets/k", "SECRETS/k", "open/k", "Secrets"]
     {
         let subject = CallSubject::Paths(zones.path_uses(path, PathAccess::Read));
-        let asked = PermissionQuery {
+        let query = PermissionQuery {
             tool: "Read",
             subject: &subject,
             effect: CallEffect::ReadOnly,
             preference: HookPreference::Neutral,
             grants: &[],
         };
-        assert!(matches!(permissions.evaluate_rules(asked), RuleDecision::Deny(..)), "{path}");
+        assert!(matches!(permissions.evaluate_rules(query), RuleDecision::Deny(..)), "{path}");
     }
     let subject = CallSubject::Paths(zones.path_uses("secrets-not/k", PathAccess::Read));
-    let asked = PermissionQuery {
+    let query = PermissionQuery {
         tool: "Read",
         subject: &subject,
         effect: CallEffect::ReadOnly,
         preference: HookPreference::Neutral,
         grants: &[],
     };
-    assert!(matches!(permissions.evaluate_rules(asked), RuleDecision::Allow(_)));
+    assert!(matches!(permissions.evaluate_rules(query), RuleDecision::Allow(_)));
 }
 
 /// Covers case 50: none of these paths exists.
@@ -205,8 +206,8 @@ fn protected_places_need_not_exist() {
 
 #[test]
 fn our_own_folders_are_protected_wherever_they_are() {
-    let place = TestHome::new();
-    let own = place.workspace().join("state");
+    let home = TestHome::new();
+    let own = home.workspace().join("state");
     let variable = |name: &str| match name {
         "WINDLASS_HOME" => Some(own.clone()),
         "HOME" => Some(PathBuf::from("/h")),
@@ -217,7 +218,7 @@ fn our_own_folders_are_protected_wherever_they_are() {
         [Path::new("/h/.config/windlass"), Path::new("/h/.local/state/windlass"), own.as_path()];
     assert_eq!(folders, expected);
     let zones =
-        folders.iter().fold(place.zones(), |zones, folder| zones.with_protected_folder(folder));
+        folders.iter().fold(home.zones(), |zones, folder| zones.with_protected_folder(folder));
     assert_eq!(zone(&zones.path_uses("state/db", PathAccess::Write)), PathZone::Protected);
     assert_eq!(
         zone(&zones.path_uses("/h/.config/windlass/config.toml", PathAccess::Write)),
@@ -228,25 +229,25 @@ fn our_own_folders_are_protected_wherever_they_are() {
 /// Covers case 51.
 #[test]
 fn a_pointer_to_a_git_folder_protects_it() {
-    let place = TestHome::new();
-    let git = place.home.path().join("real/.real-git");
+    let home = TestHome::new();
+    let git = home.home.path().join("real/.real-git");
     fs::create_dir_all(git.join("worktrees/w")).unwrap();
-    fs::write(place.workspace().join(".git"), "gitdir: ../real/.real-git/worktrees/w\n").unwrap();
+    fs::write(home.workspace().join(".git"), "gitdir: ../real/.real-git/worktrees/w\n").unwrap();
     fs::write(git.join("worktrees/w/commondir"), "../..\n").unwrap();
     for path in [
         "../real/.real-git/worktrees/w/config.worktree",
         "../real/.real-git/hooks/pre-commit",
         ".git",
     ] {
-        assert_eq!(place.zone(path, PathAccess::Write), PathZone::Protected, "{path}");
+        assert_eq!(home.zone(path, PathAccess::Write), PathZone::Protected, "{path}");
     }
-    assert_eq!(place.zone("../real/other", PathAccess::Write), PathZone::Outside);
+    assert_eq!(home.zone("../real/other", PathAccess::Write), PathZone::Outside);
 }
 
 #[test]
 fn a_path_that_is_too_long_is_nowhere() {
-    let place = TestHome::new();
-    assert_eq!(place.zone(&"x/".repeat(5_000), PathAccess::Read), PathZone::Outside);
+    let home = TestHome::new();
+    assert_eq!(home.zone(&"x/".repeat(5_000), PathAccess::Read), PathZone::Outside);
 }
 
 /// The folder that git is configured to take hooks from, wherever the setting is.
@@ -273,23 +274,23 @@ fn the_folder_of_hooks_that_git_is_told_of_is_protected() {
         (".git/config", "[include]\n path = more\n", "included/pre-commit"),
     ];
     for (file, text, hook) in rows {
-        let place = TestHome::new();
-        let file = place.workspace().join(file);
-        fs::create_dir_all(place.workspace().join(".git")).unwrap();
+        let home = TestHome::new();
+        let file = home.workspace().join(file);
+        fs::create_dir_all(home.workspace().join(".git")).unwrap();
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::create_dir_all(place.workspace().join("tool")).unwrap();
-        fs::write(place.workspace().join("tool/run.sh"), "").unwrap();
+        fs::create_dir_all(home.workspace().join("tool")).unwrap();
+        fs::write(home.workspace().join("tool/run.sh"), "").unwrap();
         fs::write(&file, text).unwrap();
-        fs::write(place.workspace().join(".git/more"), "[core]\nhooksPath=included\n").unwrap();
-        assert_eq!(place.zone(hook, PathAccess::Write), PathZone::Protected, "{text} {hook}");
-        assert_eq!(place.zone("src/pre-commit", PathAccess::Write), PathZone::Workspace, "{text}");
+        fs::write(home.workspace().join(".git/more"), "[core]\nhooksPath=included\n").unwrap();
+        assert_eq!(home.zone(hook, PathAccess::Write), PathZone::Protected, "{text} {hook}");
+        assert_eq!(home.zone("src/pre-commit", PathAccess::Write), PathZone::Workspace, "{text}");
     }
     // The workspace may be a folder within the repository.
-    let place = TestHome::new();
-    fs::create_dir_all(place.home.path().join(".git")).unwrap();
-    let config = place.home.path().join(".git/config");
+    let home = TestHome::new();
+    fs::create_dir_all(home.home.path().join(".git")).unwrap();
+    let config = home.home.path().join(".git/config");
     fs::write(config, "[core]\nhooksPath = w/hooks\n").unwrap();
-    assert_eq!(place.zone("hooks/pre-commit", PathAccess::Write), PathZone::Protected);
+    assert_eq!(home.zone("hooks/pre-commit", PathAccess::Write), PathZone::Protected);
 }
 
 /// If the workspace is the home folder, keys and programs in it are still not part of the
@@ -365,8 +366,8 @@ fn a_workspace_in_a_hidden_folder_is_not_private() {
 
 #[test]
 fn a_file_that_decides_what_runs_is_read_and_not_written() {
-    let place = TestHome::new();
-    let zones = place.zones().keeping_file(&place.workspace().join("scripts/h.sh"));
+    let home = TestHome::new();
+    let zones = home.zones().keeping_file(&home.workspace().join("scripts/h.sh"));
     assert_eq!(zone(&zones.path_uses("scripts/h.sh", PathAccess::Write)), PathZone::Protected);
     assert_eq!(zone(&zones.path_uses("scripts/h.sh", PathAccess::Read)), PathZone::Workspace);
     assert_eq!(zone(&zones.path_uses("scripts/other", PathAccess::Write)), PathZone::Workspace);

@@ -46,9 +46,9 @@ impl PathZones {
     }
 
     fn resolve_among(&self, path: &str, more: Option<&Path>) -> Result<ResolvedPath, ToolError> {
-        let whole = self.absolute_in_workspace(path);
-        let display_path = lexical_absolute(Path::new("/"), &whole);
-        let LinkResolution::Path(real) = resolve_links(&whole) else {
+        let full_path = self.absolute_in_workspace(path);
+        let display_path = lexical_absolute(Path::new("/"), &full_path);
+        let LinkResolution::Path(real) = resolve_links(&full_path) else {
             return Err(link_loop_error(&display_path));
         };
         if is_kernel_path(&display_path) || is_kernel_path(&real) {

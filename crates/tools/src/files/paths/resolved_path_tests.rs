@@ -56,7 +56,7 @@ fn an_opening_beneath_a_root_follows_no_link_inside_it() {
 fn a_place_is_where_the_kernel_would_end_up() {
     let folder = folder();
     let zones = PathZones::with_home(&folder.path().join("w"), None);
-    let real = |path: &str| zones.resolve(path).map(|place| place.real_path());
+    let real = |path: &str| zones.resolve(path).map(|resolved| resolved.real_path());
     assert_eq!(real("link/a").unwrap(), zones.root().join("sub/a"));
     assert_eq!(real("link/../sub/a").unwrap(), zones.root().join("sub/a"));
     assert_eq!(&*real("up/secret").unwrap_err().code, "outside_workspace");

@@ -72,8 +72,8 @@ impl BoundedLine {
     }
 
     fn push(&mut self, bytes: &[u8], keep: usize) {
-        let room = keep.saturating_sub(self.bytes.len());
-        let (kept, omitted) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
+        let remaining = keep.saturating_sub(self.bytes.len());
+        let (kept, omitted) = bytes.split_at_checked(remaining).unwrap_or((bytes, &[]));
         self.bytes.extend_from_slice(kept);
         self.omitted = self.omitted.saturating_add(omitted.len() as u64);
     }

@@ -70,20 +70,20 @@ fn read_text(
 }
 
 /// Reads all bytes of a file that is not larger than the limit.
-pub(crate) fn read_whole(file: impl Read, path: &Path, most: u64) -> Result<Vec<u8>, ToolError> {
+pub(crate) fn read_whole(file: impl Read, path: &Path, limit: u64) -> Result<Vec<u8>, ToolError> {
     let mut bytes = Vec::new();
-    let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    let read = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
     read.map_err(|error: io::Error| file_error(path, &error))?;
-    match bytes.len() as u64 > most {
-        true => Err(too_large_error(path, most)),
+    match bytes.len() as u64 > limit {
+        true => Err(too_large_error(path, limit)),
         false => Ok(bytes),
     }
 }
 
-pub(crate) fn too_large_error(path: &Path, most: u64) -> ToolError {
+pub(crate) fn too_large_error(path: &Path, limit: u64) -> ToolError {
     ToolError::new(
         "file_too_large",
-        &format!("{} is larger than {most} bytes", path.display()),
+        &format!("{} is larger than {limit} bytes", path.display()),
         "use Bash to look at a part of it, or to change it",
     )
 }

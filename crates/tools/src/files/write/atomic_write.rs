@@ -18,33 +18,36 @@ use crate::files::paths::resolved_path::ResolvedPath;
 /// Writes `bytes` to a temporary file beside the target, syncs it, and renames it to the target.
 /// The target must still be `before`.
 pub(crate) fn replace_atomically(
-    place: &ResolvedPath,
+    resolved: &ResolvedPath,
     before: Option<&FileSnapshot>,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
-    let failed = |error: io::Error| write_error(place, &error);
-    let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else {
-        return Err(file_error(&place.display_path, &io::ErrorKind::IsADirectory.into()));
+    let failed = |error: io::Error| write_error(resolved, &error);
+    let (Some(folder), Some(name)) = (resolved.parent(), resolved.file_name()) else {
+        return Err(file_error(&resolved.display_path, &io::ErrorKind::IsADirectory.into()));
     };
     let folder = folder.open_or_create_folder().map_err(failed)?;
     let temporary = TemporaryFile::create(&folder, bytes, before).map_err(failed)?;
-    check_unchanged(place, before)?;
+    check_unchanged(resolved, before)?;
     temporary.rename_to(name, before).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => file_changed_error(&place.display_path),
+        io::ErrorKind::AlreadyExists => file_changed_error(&resolved.display_path),
         _ => failed(error),
     })?;
     sync_folder(&folder).map_err(failed)
 }
 
 /// Checks directly before the rename that the target is still the file that was authorised.
-fn check_unchanged(place: &ResolvedPath, before: Option<&FileSnapshot>) -> Result<(), ToolError> {
+fn check_unchanged(
+    resolved: &ResolvedPath,
+    before: Option<&FileSnapshot>,
+) -> Result<(), ToolError> {
     let Some(before) = before else { return Ok(()) };
-    let mut file = place.open_file()?;
+    let mut file = resolved.open_file()?;
     let now = content_hash::hash_file(&mut file)
-        .map_err(|error| file_error(&place.display_path, &error))?;
+        .map_err(|error| file_error(&resolved.display_path, &error))?;
     match now.as_deref() == Some(&before.hash) {
         true => Ok(()),
-        false => Err(file_changed_error(&place.display_path)),
+        false => Err(file_changed_error(&resolved.display_path)),
     }
 }
 
@@ -111,10 +114,13 @@ fn sync_folder(folder: &OwnedFd) -> io::Result<()> {
     Ok(rustix::fs::fsync(folder)?)
 }
 
-fn write_error(place: &ResolvedPath, error: &io::Error) -> ToolError {
+fn write_error(resolved: &ResolvedPath, error: &io::Error) -> ToolError {
     ToolError::new(
         "write_failed",
-        &format!("{} could not be written: {error}; it is unchanged", place.display_path.display()),
+        &format!(
+            "{} could not be written: {error}; it is unchanged",
+            resolved.display_path.display()
+        ),
         "check the folder and the disk, or ask the user",
     )
 }

@@ -19,8 +19,8 @@ pub(crate) fn hash_file(file: &mut File) -> io::Result<Option<String>> {
     }
     let mut hash = Sha256::new();
     // Most files are small. One more byte shows that nothing follows.
-    let most = usize::try_from(bytes).unwrap_or(BUFFER_BYTES).saturating_add(1);
-    let mut buffer = vec![0; most.min(BUFFER_BYTES)];
+    let limit = usize::try_from(bytes).unwrap_or(BUFFER_BYTES).saturating_add(1);
+    let mut buffer = vec![0; limit.min(BUFFER_BYTES)];
     let mut limited = (&mut *file).take(MAX_EDIT_BYTES + 1);
     let mut read = 0_u64;
     loop {

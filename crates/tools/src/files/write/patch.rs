@@ -37,10 +37,10 @@ impl DiffHunk {
 /// Returns the patch from one content of a file to the other, as it is recorded. If it is too long,
 /// whole hunks are left out, so that the rest is correct.
 pub(crate) fn encode_patch(before: &[u8], after: &[u8]) -> RawJson {
-    let mut room = MAX_PATCH_BYTES;
+    let mut remaining = MAX_PATCH_BYTES;
     let fits = |hunk: &DiffHunk| {
-        let left = room.checked_sub(hunk.byte_count());
-        room = left.unwrap_or_default();
+        let left = remaining.checked_sub(hunk.byte_count());
+        remaining = left.unwrap_or_default();
         left.is_some()
     };
     let hunks: Vec<DiffHunk> = diff_hunks(&decode_text(before), &decode_text(after))

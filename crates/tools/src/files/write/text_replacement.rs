@@ -71,7 +71,7 @@ impl ReplacedText {
         let ends = if self.text.ends_with(b"\n") { 1 } else { 0 };
         let end = self.text.len().saturating_sub(ends);
         let lines = self.text.get(..end).unwrap_or_default().split(|byte| *byte == b'\n');
-        let shown: String = lines
+        let text: String = lines
             .enumerate()
             .skip(first)
             .take(count)
@@ -79,7 +79,7 @@ impl ReplacedText {
             .collect();
         let times =
             if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) };
-        format!("replaced {times} in {}:\n{shown}", path.display())
+        format!("replaced {times} in {}:\n{text}", path.display())
     }
 }
 

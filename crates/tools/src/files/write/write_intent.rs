@@ -66,24 +66,24 @@ pub(crate) fn probe_change(
     path: &str,
 ) -> ProbeResult {
     match write_target::resolve_writable(tool_context.zones(), path) {
-        Ok(place) => probe_intent(context, &tool_context.tool_state(&context.lane), &place),
+        Ok(resolved) => probe_intent(context, &tool_context.tool_state(&context.lane), &resolved),
         Err(_) => ProbeResult::Unknown {},
     }
 }
 
-fn probe_intent(context: &CallContext, state: &ToolState, place: &ResolvedPath) -> ProbeResult {
+fn probe_intent(context: &CallContext, state: &ToolState, resolved: &ResolvedPath) -> ProbeResult {
     let intent = state.read_note::<WriteIntent>(&intent_note(context.call));
     let Some(intent) = intent.filter(|intent| intent.key == *context.idempotency_key) else {
         return ProbeResult::Unknown {};
     };
-    let Ok(now) = write_target::read_snapshot(place) else { return ProbeResult::Unknown {} };
+    let Ok(now) = write_target::read_snapshot(resolved) else { return ProbeResult::Unknown {} };
     let now = now.map(|now| now.hash);
     match now {
-        _ if intent.path != place.real_path() => ProbeResult::Unknown {},
+        _ if intent.path != resolved.real_path() => ProbeResult::Unknown {},
         Some(now) if now == intent.after => {
-            state.record_read(&place.real_path(), &now).unwrap_or_default();
+            state.record_read(&resolved.real_path(), &now).unwrap_or_default();
             ProbeResult::Happened {
-                text: format!("{} was written", place.display_path.display()).into(),
+                text: format!("{} was written", resolved.display_path.display()).into(),
             }
         }
         now if now == intent.before => ProbeResult::DidNotHappen {},

@@ -24,30 +24,30 @@ pub(crate) struct FileSnapshot {
 
 /// Resolves the path of a file that may be changed.
 pub(crate) fn resolve_writable(zones: &PathZones, path: &str) -> Result<ResolvedPath, ToolError> {
-    let place = zones.resolve(path)?;
-    match zones.is_protected_real(&place.real_path())
-        || zones.is_protected_real(&place.display_path)
+    let resolved = zones.resolve(path)?;
+    match zones.is_protected_real(&resolved.real_path())
+        || zones.is_protected_real(&resolved.display_path)
     {
-        true => Err(protected_path_error(&place.display_path)),
-        false => Ok(place),
+        true => Err(protected_path_error(&resolved.display_path)),
+        false => Ok(resolved),
     }
 }
 
 /// Reads the current state of the file, if it exists.
-pub(crate) fn read_snapshot(place: &ResolvedPath) -> Result<Option<FileSnapshot>, ToolError> {
-    let file = match place.open_file() {
+pub(crate) fn read_snapshot(resolved: &ResolvedPath) -> Result<Option<FileSnapshot>, ToolError> {
+    let file = match resolved.open_file() {
         Err(error) if &*error.code == "file_not_found" => return Ok(None),
         opened => opened?,
     };
-    let metadata = file.metadata().map_err(|error| file_error(&place.display_path, &error))?;
+    let metadata = file.metadata().map_err(|error| file_error(&resolved.display_path, &error))?;
     if metadata.nlink() > 1 {
-        return Err(hard_link_error(&place.display_path));
+        return Err(hard_link_error(&resolved.display_path));
     }
     // A rename would replace it despite its permissions, so they are checked here.
     if metadata.permissions().readonly() {
-        return Err(read_only_error(&place.display_path));
+        return Err(read_only_error(&resolved.display_path));
     }
-    let bytes = read_whole(&file as &File, &place.display_path, MAX_EDIT_BYTES)?;
+    let bytes = read_whole(&file as &File, &resolved.display_path, MAX_EDIT_BYTES)?;
     Ok(Some(FileSnapshot { hash: content_hash::hash_bytes(&bytes), bytes, metadata }))
 }
 

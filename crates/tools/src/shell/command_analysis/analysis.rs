@@ -97,17 +97,17 @@ impl<'z> CommandAnalysis<'z> {
     }
 
     /// Adds a note about a part that rules do not support.
-    pub(crate) fn add_unsupported(&mut self, why: &str) {
+    pub(crate) fn add_unsupported(&mut self, reason: &str) {
         let doubts = &mut self.command.unsupported;
-        if doubts.len() < MAX_UNSUPPORTED_NOTES && !doubts.iter().any(|doubt| &**doubt == why) {
-            doubts.push(Arc::from(why));
+        if doubts.len() < MAX_UNSUPPORTED_NOTES && !doubts.iter().any(|doubt| &**doubt == reason) {
+            doubts.push(Arc::from(reason));
         }
     }
 
     /// Records that a limit was exceeded: the rest of the command was not analysed.
-    pub(crate) fn stop_at_limit(&mut self, why: &str) {
+    pub(crate) fn stop_at_limit(&mut self, reason: &str) {
         self.command.coverage = ParseCoverage::Partial;
-        self.add_unsupported(why);
+        self.add_unsupported(reason);
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -395,29 +395,29 @@ fn program_from_root(name: &str, folder: &Path, zones: &PathZones) -> String {
     if folder == zones.root() {
         return name.to_owned();
     }
-    let mut whole = folder.clone();
+    let mut full_path = folder.clone();
     let mut has_name = false;
     for part in Path::new(name).components() {
         match part {
             Component::CurDir => {}
             // After a name that may be a link, `..` leads anywhere: no rule is written like that.
             Component::ParentDir if has_name => return folder.join(name).display().to_string(),
-            Component::ParentDir => drop(whole.pop()),
+            Component::ParentDir => drop(full_path.pop()),
             Component::Normal(part) => {
                 has_name = true;
-                whole.push(part);
+                full_path.push(part);
             }
             Component::RootDir | Component::Prefix(_) => return name.to_owned(),
         }
     }
     let is_dotted = name.starts_with('.');
-    match whole.strip_prefix(zones.root()) {
+    match full_path.strip_prefix(zones.root()) {
         // A bare name would be looked up in `PATH`.
         Ok(beneath) if is_dotted || beneath.components().count() < 2 => {
             format!("./{}", beneath.display())
         }
         Ok(beneath) => beneath.display().to_string(),
-        Err(_) => whole.display().to_string(),
+        Err(_) => full_path.display().to_string(),
     }
 }
 

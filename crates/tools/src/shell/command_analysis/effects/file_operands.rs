@@ -278,8 +278,8 @@ fn may_bring_protected(source: &ShellWord, found: &CommandAnalysis<'_>) -> bool 
     let Some(path) = resolve_word(source, found) else { return true };
     let whole = |folder: &std::path::PathBuf| folder.join(&path);
     found.folders.iter().map(whole).filter(|path| path.is_dir()).any(|path| {
-        let mut left = MAX_PATTERN_ENTRIES;
-        holds_protected_name(&path, found, &mut left)
+        let mut remaining = MAX_PATTERN_ENTRIES;
+        holds_protected_name(&path, found, &mut remaining)
     })
 }
 

@@ -69,10 +69,10 @@ fn record_matches(
         return;
     }
     let allowed = MAX_PATTERN_ENTRIES.min(found.entries_left);
-    let mut left = allowed;
-    let of = |folder: &PathBuf| matching_paths(folder, pattern, &mut left);
+    let mut remaining = allowed;
+    let of = |folder: &PathBuf| matching_paths(folder, pattern, &mut remaining);
     let paths: Vec<Option<Vec<PathBuf>>> = found.folders.iter().map(of).collect();
-    found.entries_left = found.entries_left.saturating_sub(allowed.saturating_sub(left));
+    found.entries_left = found.entries_left.saturating_sub(allowed.saturating_sub(remaining));
     for paths in paths {
         match paths {
             Some(paths) => paths.iter().for_each(|path| record_match(path, access, into, found)),
@@ -100,7 +100,7 @@ fn record_match(path: &Path, access: PathAccess, into: ScanDepth, found: &mut Co
 }
 
 /// Returns the paths that match; `None` if there are too many entries to read.
-fn matching_paths(folder: &Path, pattern: &str, left: &mut usize) -> Option<Vec<PathBuf>> {
+fn matching_paths(folder: &Path, pattern: &str, remaining: &mut usize) -> Option<Vec<PathBuf>> {
     let start = if pattern.starts_with('/') { PathBuf::from("/") } else { folder.to_owned() };
     let mut paths = vec![start];
     for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
@@ -113,7 +113,7 @@ fn matching_paths(folder: &Path, pattern: &str, left: &mut usize) -> Option<Vec<
             // The shell finds nothing in a folder that cannot be read.
             let Ok(entries) = fs::read_dir(&path) else { continue };
             for entry in entries.flatten() {
-                *left = left.checked_sub(1)?;
+                *remaining = remaining.checked_sub(1)?;
                 let name = entry.file_name();
                 if name.to_str().is_none_or(|name| may_match(part, name)) {
                     next.push(path.join(name));

@@ -37,8 +37,8 @@ fn read_octal(first: char, rest: &mut std::str::Chars<'_>) -> Option<char> {
     allowed_char(value)
 }
 
-fn read_number(rest: &mut std::str::Chars<'_>, base: u32, most: usize) -> Option<char> {
-    let digits: String = rest.clone().take(most).take_while(|c| c.is_digit(base)).collect();
+fn read_number(rest: &mut std::str::Chars<'_>, base: u32, limit: usize) -> Option<char> {
+    let digits: String = rest.clone().take(limit).take_while(|c| c.is_digit(base)).collect();
     for _ in digits.chars() {
         rest.next();
     }
