@@ -6,7 +6,7 @@ use windlass_runtime::ports::StoreError;
 
 /// The version that the first schema creates. Databases of development versions, which are no
 /// longer supported, have lower numbers.
-const FIRST_VERSION: i64 = 100;
+const FIRST_VERSION: i64 = 101;
 
 /// Schema changes, forward only: the first creates every table, each later one brings the tables
 /// from the version before it to its own.

@@ -16,7 +16,7 @@ use crate::validation::invalid_argument;
 mod schema_migration_tests;
 
 /// All schema changes of the SQLite store.
-pub(super) const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/100_tables.sql")]);
+pub(super) const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/101_tables.sql")]);
 
 /// Checks a file before anything is written to it.
 pub(super) fn check_schema(
