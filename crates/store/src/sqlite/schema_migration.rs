@@ -24,7 +24,11 @@ pub(super) fn check_schema(
     location: &str,
     busy_timeout: Duration,
 ) -> Result<(), StoreError> {
-    let query = || Ok((detect_owner(connection)?, schema_version(connection)?));
+    // One snapshot: another process may create the tables between two reads.
+    let query = || {
+        let snapshot = connection.unchecked_transaction()?;
+        Ok((detect_owner(&snapshot)?, schema_version(&snapshot)?))
+    };
     let seen = retry_while_busy(busy_timeout, query)
         .map_err(|error| explain_sqlite_error(location, busy_timeout, &error));
     let (owner, found) = seen?;

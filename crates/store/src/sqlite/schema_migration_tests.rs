@@ -1,9 +1,11 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 use windlass_runtime::ports::StoreError;
 
-use super::{APPLICATION_ID, MIGRATIONS, migrate_schema, schema_version};
+use super::{APPLICATION_ID, MIGRATIONS, check_schema, migrate_schema, schema_version};
 use crate::migrations::Migrations;
 use crate::sqlite::open::retry_while_busy;
 
@@ -14,8 +16,8 @@ const WITH_A_SECOND: Migrations = Migrations::new(&[
 ]);
 
 fn columns(connection: &Connection) -> i64 {
-    let prompt = "SELECT count(*) FROM pragma_table_info('lane')";
-    connection.query_row(prompt, [], |row| row.get(0)).unwrap()
+    let query = "SELECT count(*) FROM pragma_table_info('lane')";
+    connection.query_row(query, [], |row| row.get(0)).unwrap()
 }
 
 #[test]
@@ -83,4 +85,37 @@ fn the_version_is_asked_again_under_the_lock() {
     let second = waiting.join().unwrap().unwrap().unwrap();
     let lanes: i64 = second.query_row("SELECT count(*) FROM lane", [], |row| row.get(0)).unwrap();
     assert_eq!(lanes, 0);
+}
+
+/// A process opens the file while another creates the tables: it sees all of them or none, never a
+/// database of another program.
+#[test]
+fn a_file_is_checked_in_one_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("w.db");
+    let mut writer = Connection::open(&path).unwrap();
+    writer.pragma_update(None, "journal_mode", "WAL").unwrap();
+    let reader = Connection::open(&path).unwrap();
+    let done = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(&done);
+    let toggling = std::thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            for (sql, id, version) in [
+                ("CREATE TABLE lane (id)", APPLICATION_ID, MIGRATIONS.newest()),
+                ("DROP TABLE lane", 0, 0),
+            ] {
+                let change = writer.transaction_with_behavior(TransactionBehavior::Immediate);
+                let change = change.unwrap();
+                change.execute_batch(sql).unwrap();
+                change.pragma_update(None, "application_id", id).unwrap();
+                change.pragma_update(None, "user_version", version).unwrap();
+                change.commit().unwrap();
+            }
+        }
+    });
+    let results: Vec<_> =
+        (0..500).map(|_| check_schema(&reader, "file", Duration::from_secs(30))).collect();
+    done.store(true, Ordering::Relaxed);
+    toggling.join().unwrap();
+    assert_eq!(results.into_iter().find(Result::is_err), None);
 }
