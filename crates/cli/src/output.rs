@@ -23,4 +23,5 @@ pub(crate) use follow_run::{follow_resumed_run, follow_run, print_hook_messages}
 pub(crate) use hook_messages::HookMessages;
 pub(crate) use local_output::{print_cleared, print_local_answer, print_no_conversation};
 pub(crate) use retry_timeout::ModelUnreachable;
+pub(crate) use signals::SignalListener;
 pub(crate) use trust_question::ask_trust;

@@ -16,6 +16,7 @@ use crate::config::trust::folder_trust::FolderTrust;
 use crate::config::{paths, run_settings};
 use crate::exit::{OrUsageError, UsageError};
 use crate::inspect::id_lookup;
+use crate::output::SignalListener;
 use crate::prompt::slash_command::{self, SlashCommand};
 use crate::prompt::{command_arguments, mentions, prompt_input};
 use crate::setup::{self, ModelNeed, OpenConversation, RunSetup};
@@ -46,8 +47,9 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
         return print_detached(session.lane(), &run, &print.agent);
     }
     let settings = RunSettings::from_settings(&setup.settings);
+    let signals = SignalListener::new()?;
     let run = session.send_with(blocks, settings).await?;
-    output::follow_run(run, &session, &setup, &print.agent).await
+    output::follow_run(run, (&session, &setup), &print.agent, signals).await
 }
 
 /// Checks that all given flags can apply to the run of this prompt alone. Some flags apply to

@@ -11,6 +11,7 @@ use windlass::ports::{OutboxMessage, Store};
 use windlass_runtime::worker_identity;
 
 use crate::args::{AgentArgs, OutputArgs};
+use crate::output::SignalListener;
 use crate::setup::{self, ModelNeed, OpenConversation};
 use crate::{messages, output, terminal};
 
@@ -85,11 +86,12 @@ impl PendingCommand {
         // A conversation that cannot be driven is reported before anything is sent.
         let opened = OpenConversation { store: Arc::clone(&store), lane: self.lane.clone() };
         let setup = setup::start_for_conversation(Some(opened), agent, self.model_need).await?;
+        let signals = SignalListener::new()?;
         self.enqueue(store.as_ref()).await?;
         let session = setup.windlass.session(self.lane);
         let before = session.load_conversation().await?;
         let run = session.resume().await?;
-        output::follow_resumed_run(run, &before, (&session, &setup), agent).await
+        output::follow_resumed_run(run, &before, (&session, &setup), agent, signals).await
     }
 
     /// Returns whether a process of this machine owns the conversation and will read the command.

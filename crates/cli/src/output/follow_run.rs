@@ -26,29 +26,31 @@ use crate::terminal::print_note;
 /// Time between two updates of the progress line.
 const DRAW_INTERVAL: Duration = Duration::from_millis(120);
 
-/// Follows `run` and prints it.
+/// Follows `run` and prints it. `signals` must be older than the run: a Ctrl-C in its first moment
+/// would end the process and leave the run to whoever resumes it.
 pub(crate) async fn follow_run(
     run: RunStream,
-    session: &Session,
-    setup: &RunSetup,
+    (session, setup): (&Session, &RunSetup),
     args: &AgentArgs,
+    signals: SignalListener,
 ) -> anyhow::Result<ExitCode> {
     let before = queued_prompts::find_other_active_run(session, setup, run.run()).await?;
     if before.is_some() && !args.output.is_for_programs() {
         print_note(messages::PROMPT_QUEUED);
     }
-    follow_resumed_run(run, &before.unwrap_or_default(), (session, setup), args).await
+    follow_resumed_run(run, &before.unwrap_or_default(), (session, setup), args, signals).await
 }
 
 /// Follows and prints a run that had started before: `before` is the state at that time. In any
-/// case hooks are told that this process no longer drives the conversation.
+/// case hooks are told that this process no longer drives the conversation. `signals` must be older
+/// than the run.
 pub(crate) async fn follow_resumed_run(
     run: RunStream,
     before: &Conversation,
     (session, setup): (&Session, &RunSetup),
     args: &AgentArgs,
+    mut signals: SignalListener,
 ) -> anyhow::Result<ExitCode> {
-    let mut signals = SignalListener::new()?;
     let watched = follow_until_done(run, before, (session, setup), args, &mut signals).await;
     tokio::select! {
         biased;

@@ -16,7 +16,7 @@ pub(super) enum SignalAction {
 }
 
 /// Signal handlers, installed at the start.
-pub(super) struct SignalListener {
+pub(crate) struct SignalListener {
     interrupt: Signal,
     terminate: Signal,
     /// SIGHUP; `None` if the parent process wants it ignored, as `nohup` does.
@@ -25,7 +25,7 @@ pub(super) struct SignalListener {
 }
 
 impl SignalListener {
-    pub(super) fn new() -> anyhow::Result<Self> {
+    pub(crate) fn new() -> anyhow::Result<Self> {
         let hangup = match is_hangup_ignored() {
             true => None,
             false => Some(signal(SignalKind::hangup())?),

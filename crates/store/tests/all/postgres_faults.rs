@@ -135,8 +135,15 @@ async fn a_lost_answer_is_not_mistaken_for_the_next_owner() {
 }
 
 async fn drive(store: Arc<PostgresStore>, name: String, entries: u64) {
-    let epoch = claim_new_lane(&*store, &name).await;
-    for head in 0..entries {
+    let mut epoch = claim_new_lane(&*store, &name).await;
+    let first = store.append(append_synced(&name, epoch, 0, &line(&name, 0))).await;
+    if first != Ok(()) {
+        // A claim does not wait for the disk, so a crash may lose it until the first append.
+        assert_eq!(first, Err(StoreError::Fenced { lane: lane(&name) }));
+        epoch = store.claim_lane(lane(&name), Arc::from("w"), None).await.unwrap().epoch;
+        store.append(append_synced(&name, epoch, 0, &line(&name, 0))).await.unwrap();
+    }
+    for head in 1..entries {
         store.append(append_synced(&name, epoch, head, &line(&name, head))).await.unwrap();
     }
 }
