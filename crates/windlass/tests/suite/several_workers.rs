@@ -78,7 +78,7 @@ async fn the_number_of_tools_at_once_can_be_set_within_bounds() {
     };
     for bad in [0, 1_025] {
         let error = builder().tools_at_once(bad).start().await.err().unwrap().to_string();
-        assert!(error.contains("tools_at_once") && error.contains("from 1 to 1024"), "{error}");
+        assert!(error.contains("tools_at_once") && error.contains("between 1 and 1024"), "{error}");
     }
     let w = builder().tools_at_once(3).start().await.unwrap();
     work(&w, TIMES);
