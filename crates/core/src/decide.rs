@@ -1,7 +1,7 @@
 //! Decides what an input means for a conversation: the only place with rules, limits and tables.
 //! Pure and total: any input at any time yields records, possibly none.
 //!
-//! One file per phase. A handler records what it decides and returns what comes next ([`NextStep`]);
+//! One file per phase. A handler records what it decides and returns what comes next (`NextStep`);
 //! the loop in this file follows it, so that the files do not call one another in a circle.
 
 mod answer_rejection;
