@@ -92,8 +92,8 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::ChildrenSpawned { call, to, granted, .. } => {
             children::apply_children_spawned(c, *call, *to, *granted);
         }
-        Record::ChildResultReceived { message: mail } => {
-            children::apply_child_result(c, input, *mail);
+        Record::ChildResultReceived { message } => {
+            children::apply_child_result(c, input, *message);
         }
         Record::ChildrenCancelled { call } => children::apply_children_cancelled(c, *call),
         Record::StructuredOutputGiven { call } => tool_calls::apply_structured_output(c, *call),
@@ -103,8 +103,8 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
             with_run(c, |run| run.stop_request = Some(StopRequest { mode: *mode, at }));
         }
         Record::Compacted { .. } => compaction::apply_compacted(c, record),
-        Record::CompactionRequested { message: mail } => {
-            compaction::apply_compaction_requested(c, input, *mail);
+        Record::CompactionRequested { message } => {
+            compaction::apply_compaction_requested(c, input, *message);
         }
         Record::Pruned { rewrites, .. } => compaction::apply_pruned(c, rewrites),
         Record::RecoveryStepUsed { step } => compaction::apply_recovery_step(c, *step),
@@ -115,7 +115,7 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
             pauses::apply_review_completed(c, charged.as_ref());
         }
         Record::QuestionAsked { question } => pauses::apply_question_asked(c, question),
-        Record::GuidanceGiven { message: mail } => pauses::apply_guidance(c, input, *mail),
+        Record::GuidanceGiven { message } => pauses::apply_guidance(c, input, *message),
         Record::PromptChangeAccepted {} => with_run(c, pauses::apply_prompt_change_accepted),
         Record::BudgetExtended {} => with_run(c, pauses::apply_budget_extended),
         Record::BudgetWarned { .. } => with_run(c, |run| run.is_budget_warning_given = true),

@@ -334,11 +334,11 @@ impl Session {
         driver::load_conversation_at(&self.host.agent().ports, &self.lane, head).await
     }
 
-    async fn last_closed_round(&self, limit: Seq) -> Result<Seq, DriveError> {
+    async fn last_closed_round(&self, last: Seq) -> Result<Seq, DriveError> {
         let mut subscriber = Conversation::default();
         let mut rest = 0;
         for entry in self.read_log().await? {
-            if entry.seq > limit {
+            if entry.seq > last {
                 break;
             }
             subscriber.fold(&entry)?;

@@ -108,9 +108,9 @@ fn local_id(folder: &Path) -> String {
 
 /// The portable id in the folder; a new one is written if there is none.
 fn portable_id(folder: &Path) -> io::Result<String> {
-    let path = id_folder(folder)?;
-    match read_id(&path.join(ID_FILE)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => create_id(&path),
+    let id_folder = id_folder(folder)?;
+    match read_id(&id_folder.join(ID_FILE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create_id(&id_folder),
         found => found,
     }
 }
@@ -149,15 +149,15 @@ fn create_own_folder(folder: &Path) -> io::Result<bool> {
 
 /// Creates an id. It is written under another name first, so that a second process sees the whole
 /// id or none. If two processes create one at the same time, the first one counts for both.
-fn create_id(path: &Path) -> io::Result<String> {
+fn create_id(folder: &Path) -> io::Result<String> {
     let id = uuid::Uuid::now_v7().to_string();
-    let draft = path.join(format!("{ID_FILE}.{id}"));
+    let draft = folder.join(format!("{ID_FILE}.{id}"));
     write_new(&draft, &format!("{id}\n"))?;
-    let linked = fs::hard_link(&draft, path.join(ID_FILE));
+    let linked = fs::hard_link(&draft, folder.join(ID_FILE));
     fs::remove_file(&draft)?;
     match linked {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        Ok(()) | Err(_) => read_id(&path.join(ID_FILE)),
+        Ok(()) | Err(_) => read_id(&folder.join(ID_FILE)),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct PendingMessage {
 pub(crate) fn merge_pending(
     mut runs: Vec<RunInfo>,
     pending: Vec<PendingMessage>,
-    most: usize,
+    limit: usize,
 ) -> Vec<RunInfo> {
     let mut queued: Vec<RunInfo> = Vec::new();
     let mut cancelled: HashMap<LaneId, Vec<Option<RunId>>> = HashMap::new();
@@ -54,7 +54,7 @@ pub(crate) fn merge_pending(
         }
     }
     queued.append(&mut runs);
-    queued.truncate(most);
+    queued.truncate(limit);
     for run in &mut queued {
         let named = cancelled.get(&run.lane).into_iter().flatten();
         run.cancel_requested |= run.cause.is_none() && is_cancel_target(run, named);

@@ -62,7 +62,7 @@ pub enum ImportPolicy {
 }
 
 /// Reads the memory files of one folder of a project; a second one with the same text is left out.
-/// `imports` is called only if a file imports something. `user` is the user's settings folder.
+/// `imports` is called only if a file imports something. `user_folder` is the user's settings folder.
 #[must_use]
 pub fn read_memory_files(
     folder: &Path,

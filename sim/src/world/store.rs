@@ -191,21 +191,21 @@ impl Store for ProcessStore {
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>> {
         Box::pin(self.attempt(
             "a read",
             self.rarely(),
-            self.shared.disk.read_log(lane, after, most),
+            self.shared.disk.read_log(lane, after, limit),
         ))
     }
 
     fn read_inbox(
         &self,
         lane: LaneId,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.read_inbox(lane, most)))
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.read_inbox(lane, limit)))
     }
 
     fn fork_lane(
@@ -287,21 +287,21 @@ impl Store for ProcessStore {
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>> {
-        let read = self.shared.disk.read_raw_responses(lane, after, most);
+        let read = self.shared.disk.read_raw_responses(lane, after, limit);
         Box::pin(self.attempt("a read", self.rarely(), read))
     }
 
     fn list_trace_ends(
         &self,
         since: UnixMillis,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>> {
         Box::pin(self.attempt(
             "a read",
             self.rarely(),
-            self.shared.disk.list_trace_ends(since, most),
+            self.shared.disk.list_trace_ends(since, limit),
         ))
     }
 
@@ -348,16 +348,16 @@ impl Store for ProcessStore {
     fn worker_events(
         &self,
         page: WorkerEventPage,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
-        self.shared.disk.worker_events(page, most)
+        self.shared.disk.worker_events(page, limit)
     }
 
     fn list_runs(
         &self,
         lane: Option<LaneId>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
-        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.list_runs(lane, most)))
+        Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.list_runs(lane, limit)))
     }
 }

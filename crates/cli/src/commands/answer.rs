@@ -27,8 +27,8 @@ pub(crate) async fn run(
     let store = setup::open_existing_store(&agent.store).await?;
     let lane =
         id_lookup::find_target(store.as_ref(), Some(id), &agent.permissions.workspace).await?.lane;
-    let story = ConversationHistory::load(store.as_ref(), lane.clone()).await?;
-    let answer = validate_answer(&story, question, answer, agent)?;
+    let history = ConversationHistory::load(store.as_ref(), lane.clone()).await?;
+    let answer = validate_answer(&history, question, answer, agent)?;
     let report = SentReport::answer(&lane, question);
     let command = Some(InboxCommand::Answer { question, answer });
     PendingCommand { lane, command, report, model_need: ModelNeed::Required }
@@ -40,28 +40,28 @@ pub(crate) async fn run(
 /// here, and numbers become the choices they stand for. An answer that fits no open question is an
 /// error before anything is sent.
 fn validate_answer(
-    story: &ConversationHistory,
+    history: &ConversationHistory,
     id: QuestionId,
     answer: HumanAnswer,
     agent: &AgentArgs,
 ) -> anyhow::Result<HumanAnswer> {
     let open: Vec<&Question> =
-        story.conversation.run.iter().flat_map(Run::open_questions).collect();
+        history.conversation.run.iter().flat_map(Run::open_questions).collect();
     let question = match open.iter().find(|question| question.id == id) {
         Some(question) if question.kind.accepts(&answer) => question,
-        Some(question) => bail!(messages::action::answer_not_accepted(&story.lane, question)),
-        None => bail!(messages::action::question_not_open(&story.lane, id, &open)),
+        Some(question) => bail!(messages::action::answer_not_accepted(&history.lane, question)),
+        None => bail!(messages::action::question_not_open(&history.lane, id, &open)),
     };
     match (&question.kind, answer) {
         (QuestionKind::Approval { call }, answer @ HumanAnswer::Allow { .. }) => {
-            print_question(&question.kind, &story.conversation, agent)?;
-            Ok(match story.conversation.input_hash(*call) {
+            print_question(&question.kind, &history.conversation, agent)?;
+            Ok(match history.conversation.input_hash(*call) {
                 Some(hash) => answer.for_input_hash(&hash),
                 None => answer,
             })
         }
         (QuestionKind::ModelQuestion { call }, HumanAnswer::Text { text }) => {
-            let round = story.conversation.run.as_ref().and_then(Run::round);
+            let round = history.conversation.run.as_ref().and_then(Run::round);
             let asked = round.and_then(|round| round.call(*call));
             let text = match asked {
                 Some(call) => resolve_answer_text(&call.tool_use.input, &text)

@@ -26,18 +26,18 @@ pub(crate) async fn run(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.agent.store).await?;
     let workspace = &args.agent.permissions.workspace;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), workspace).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
-    let (question, call) = select_question(&story, args.question)?;
-    print_question(&question.kind, &story.conversation, &args.agent)?;
-    let rule = if args.rule { Some(suggest_rule_for(&story.conversation, call)?) } else { None };
+    let history = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
+    let (question, call) = select_question(&history, args.question)?;
+    print_question(&question.kind, &history.conversation, &args.agent)?;
+    let rule = if args.rule { Some(suggest_rule_for(&history.conversation, call)?) } else { None };
     if let Some(rule) = &rule {
         let folder =
-            messages::command_folder(&question.kind, &story.conversation).unwrap_or_default();
+            messages::command_folder(&question.kind, &history.conversation).unwrap_or_default();
         terminal::print_note(&messages::action::rule_kept(rule, folder));
     }
     // The approval applies to the input that was shown, not to one that changed meanwhile.
     let yes = rule.map_or_else(HumanAnswer::allow, HumanAnswer::allow_with_rule);
-    let answer = match story.conversation.input_hash(call) {
+    let answer = match history.conversation.input_hash(call) {
         Some(hash) => yes.for_input_hash(&hash),
         None => yes,
     };
@@ -64,12 +64,12 @@ pub(super) fn print_question(
 
 /// Selects the question to approve, and the call that it is about.
 fn select_question(
-    story: &ConversationHistory,
+    history: &ConversationHistory,
     id: Option<QuestionId>,
 ) -> anyhow::Result<(Question, CallId)> {
-    let lane = &story.lane;
+    let lane = &history.lane;
     let open: Vec<&Question> =
-        story.conversation.run.iter().flat_map(Run::open_questions).collect();
+        history.conversation.run.iter().flat_map(Run::open_questions).collect();
     let approval = |question: &&Question| matches!(question.kind, QuestionKind::Approval { .. });
     let waiting: Vec<&Question> = open.iter().copied().filter(approval).collect();
     let named = id.map(|id| (id, open.iter().copied().find(|question| question.id == id)));

@@ -25,15 +25,15 @@ struct CompactJson<'a> {
 pub(crate) async fn run(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
+    let history = ConversationHistory::load(store.as_ref(), found.lane).await?;
     let planned =
-        report_compaction(&story.conversation).context(messages::action::EMPTY_CONVERSATION)?;
+        report_compaction(&history.conversation).context(messages::action::EMPTY_CONVERSATION)?;
     let sent = !args.dry_run && planned.would_compact();
     if sent {
-        request_compaction(store.as_ref(), &story, args.keep.as_deref()).await?;
+        request_compaction(store.as_ref(), &history, args.keep.as_deref()).await?;
     }
     if args.json {
-        let conversation = story.lane.as_str();
+        let conversation = history.lane.as_str();
         terminal::print_line(&serde_json::to_string(&CompactJson {
             conversation,
             sent,
@@ -44,18 +44,18 @@ pub(crate) async fn run(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     } else if !sent {
         planned.to_lines(OutputStyle::stdout()).iter().for_each(|line| terminal::print_line(line));
     } else {
-        terminal::print_line(&messages::action::compaction_queued(&story.lane));
+        terminal::print_line(&messages::action::compaction_queued(&history.lane));
     }
-    Ok(damage_report::report_damage(&story))
+    Ok(damage_report::report_damage(&history))
 }
 
 /// Requests a compaction before the next model call; `keep` says what a summary must retain.
 pub(super) async fn request_compaction(
     store: &dyn Store,
-    story: &ConversationHistory,
+    history: &ConversationHistory,
     keep: Option<&str>,
 ) -> anyhow::Result<()> {
     let body = InboxCommand::Compact { instructions: keep.map(Arc::from) };
     let message = OutboxMessage { idempotency_key: Arc::from(setup::new_id()), body };
-    Ok(store.enqueue_message(story.lane.clone(), message).await.map(drop)?)
+    Ok(store.enqueue_message(history.lane.clone(), message).await.map(drop)?)
 }

@@ -24,29 +24,29 @@ struct ExplainJson<'a> {
 pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
-    if let Some(queued) = pending_run::find_pending_run(store.as_ref(), &found, &story).await? {
+    let history = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
+    if let Some(queued) = pending_run::find_pending_run(store.as_ref(), &found, &history).await? {
         return queued.print(args.json);
     }
-    let run = found.run.or_else(|| newest_run_id(&story));
+    let run = found.run.or_else(|| newest_run_id(&history));
     let run = run.context(messages::action::NO_RUN_IN_CONVERSATION)?;
     let owner = store.lane_info(found.lane).await?;
-    let need = pending_run::need_of(store.as_ref(), &story.lane, &run).await?;
+    let need = pending_run::need_of(store.as_ref(), &history.lane, &run).await?;
     let driver = Driver { lane: owner.as_ref(), need: need.as_ref() };
-    let account = explain::explain(&story, &run, driver);
-    let traces = iteration_trace::build_traces(&story, Some(&run));
+    let account = explain::explain(&history, &run, driver);
+    let traces = iteration_trace::build_traces(&history, Some(&run));
     if args.json {
         terminal::print_line(&to_json(&account, &traces)?);
     } else {
         print_text(&account, &traces);
     }
-    Ok(damage_report::report_damage(&story))
+    Ok(damage_report::report_damage(&history))
 }
 
 /// The id of the active run, else of the last one.
-fn newest_run_id(story: &ConversationHistory) -> Option<RunId> {
-    let active = story.conversation.run.as_ref().map(|run| run.id.clone());
-    active.or_else(|| story.run_ids().pop())
+fn newest_run_id(history: &ConversationHistory) -> Option<RunId> {
+    let active = history.conversation.run.as_ref().map(|run| run.id.clone());
+    active.or_else(|| history.run_ids().pop())
 }
 
 fn to_json(account: &RunExplanation, traces: &[RunTrace]) -> anyhow::Result<String> {

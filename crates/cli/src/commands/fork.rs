@@ -23,19 +23,19 @@ struct ForkJson<'a> {
 pub(crate) async fn run(args: &ForkArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
-    let wanted = args.at.unwrap_or(story.conversation.head);
-    if wanted > story.conversation.head {
-        bail!(messages::action::fork_past_end(&story.lane, story.conversation.head));
+    let history = ConversationHistory::load(store.as_ref(), found.lane).await?;
+    let wanted = args.at.unwrap_or(history.conversation.head);
+    if wanted > history.conversation.head {
+        bail!(messages::action::fork_past_end(&history.lane, history.conversation.head));
     }
-    let at = last_closed_round(&story, wanted);
+    let at = last_closed_round(&history, wanted);
     if at == 0 {
         bail!(messages::action::no_closed_round(wanted));
     }
     let child = LaneId::from(format!("conversation:{}", setup::new_id()));
-    store.fork_lane(story.lane.clone(), at, child.clone()).await?;
+    store.fork_lane(history.lane.clone(), at, child.clone()).await?;
     if args.json {
-        let (conversation, forked_from) = (child.as_str(), story.lane.as_str());
+        let (conversation, forked_from) = (child.as_str(), history.lane.as_str());
         terminal::print_line(&serde_json::to_string(&ForkJson { conversation, forked_from, at })?);
     } else {
         if at != wanted {
@@ -48,10 +48,10 @@ pub(crate) async fn run(args: &ForkArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The last entry up to `most` after which no round is open.
-fn last_closed_round(story: &ConversationHistory, limit: Seq) -> Seq {
+fn last_closed_round(history: &ConversationHistory, last: Seq) -> Seq {
     let mut now = Conversation::default();
     let mut rest = 0;
-    for entry in story.entries.iter().take_while(|entry| entry.seq <= limit) {
+    for entry in history.entries.iter().take_while(|entry| entry.seq <= last) {
         if now.fold(entry).is_err() {
             break;
         }

@@ -12,13 +12,13 @@ use crate::terminal::{self, OutputStyle};
 pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
+    let history = ConversationHistory::load(store.as_ref(), found.lane).await?;
     if args.json {
-        terminal::print_line(&journal_view::journal_json(&story)?);
+        terminal::print_line(&journal_view::journal_json(&history)?);
     } else {
-        journal_view::journal_lines(&story, OutputStyle::stdout())
+        journal_view::journal_lines(&history, OutputStyle::stdout())
             .iter()
             .for_each(|line| terminal::print_line(line));
     }
-    Ok(damage_report::report_damage(&story))
+    Ok(damage_report::report_damage(&history))
 }

@@ -36,27 +36,27 @@ pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow
     // A conversation created by /clear, or one that is named for the first time, has no log yet.
     let has_begun =
         !is_new_conversation(print) && setup.store.lane_info(lane.clone()).await?.is_some();
-    let story = match has_begun {
+    let history = match has_begun {
         false => ConversationHistory::empty(lane),
         true => ConversationHistory::load(setup.store.as_ref(), lane).await?,
     };
-    if let Some(recorded) = &story.conversation.settings {
+    if let Some(recorded) = &history.conversation.settings {
         setup.settings.model = recorded.model.clone();
     }
     let text = match command.name {
         LocalCommand::Cancel | LocalCommand::Clear | LocalCommand::Help => {
             messages::local_command::command_list(&setup.custom_commands)
         }
-        LocalCommand::Cost => messages::local_command::conversation_cost(&story),
-        LocalCommand::Context => context_report(&story, &command.arguments).await?,
+        LocalCommand::Cost => messages::local_command::conversation_cost(&history),
+        LocalCommand::Context => context_report(&history, &command.arguments).await?,
         LocalCommand::Compact => {
-            request_compaction_if_useful(&story, &setup, &command.arguments).await?
+            request_compaction_if_useful(&history, &setup, &command.arguments).await?
         }
     };
     output::print_local_answer(
         command.name,
         &text,
-        &story.conversation,
+        &history.conversation,
         (&session, &setup),
         &print.agent,
     )?;
@@ -69,12 +69,12 @@ pub(super) fn is_new_conversation(print: &PrintArgs) -> bool {
 }
 
 /// Reports how full the context is; with `--exact`, also the provider's token count.
-async fn context_report(story: &ConversationHistory, rest: &str) -> anyhow::Result<String> {
-    let mut lines = compaction_preview(story)?.to_lines(OutputStyle::plain());
+async fn context_report(history: &ConversationHistory, rest: &str) -> anyhow::Result<String> {
+    let mut lines = compaction_preview(history)?.to_lines(OutputStyle::plain());
     match rest.trim() {
         "" => {}
         "--exact" => {
-            let tokens = Box::pin(model_selection::count_tokens(&story.conversation)).await?;
+            let tokens = Box::pin(model_selection::count_tokens(&history.conversation)).await?;
             lines.push(messages::action::exact_token_count(tokens));
         }
         other => {
@@ -86,21 +86,21 @@ async fn context_report(story: &ConversationHistory, rest: &str) -> anyhow::Resu
     Ok(lines.join("\n"))
 }
 
-fn compaction_preview(story: &ConversationHistory) -> anyhow::Result<CompactionReport> {
-    report_compaction(&story.conversation).context(messages::action::EMPTY_CONVERSATION)
+fn compaction_preview(history: &ConversationHistory) -> anyhow::Result<CompactionReport> {
+    report_compaction(&history.conversation).context(messages::action::EMPTY_CONVERSATION)
 }
 
 /// Requests a compaction, if it would free anything.
 async fn request_compaction_if_useful(
-    story: &ConversationHistory,
+    history: &ConversationHistory,
     setup: &RunSetup,
     instructions: &str,
 ) -> anyhow::Result<String> {
-    let planned = compaction_preview(story)?;
+    let planned = compaction_preview(history)?;
     if !planned.would_compact() {
         return Ok(planned.nothing_done_message());
     }
     let keep = (!instructions.is_empty()).then_some(instructions);
-    compact::request_compaction(setup.store.as_ref(), story, keep).await?;
-    Ok(messages::action::compaction_queued(&story.lane))
+    compact::request_compaction(setup.store.as_ref(), history, keep).await?;
+    Ok(messages::action::compaction_queued(&history.lane))
 }

@@ -15,8 +15,8 @@ const PAGE_ROWS: usize = 64;
 pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
-    let attempts = raw_responses::find_attempts(&story, found.run.as_ref(), args.iter);
+    let history = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
+    let attempts = raw_responses::find_attempts(&history, found.run.as_ref(), args.iter);
     let style = OutputStyle::stdout();
     let (mut after, mut shown) = (0, 0_usize);
     loop {

@@ -31,25 +31,28 @@ struct ReplayStep {
 pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
+    let history = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
     let mut belongs: Vec<Seq> = Vec::new();
-    story.for_each_record(|moment: RecordContext<'_>| {
+    history.for_each_record(|moment: RecordContext<'_>| {
         if found.run.is_none() || moment.run() == found.run.as_ref() {
             belongs.push(moment.entry.seq);
         }
     });
     let mut replayed = Conversation::default();
-    for entry in &story.entries {
+    for entry in &history.entries {
         // Earlier runs are verified as well: this one depends on their state.
         replayed.verify(entry)?;
         if belongs.contains(&entry.seq) {
             terminal::print_line(&format_step(&describe_entry(entry), args.json)?);
         }
     }
-    if !args.json && story.damage.is_none() {
-        terminal::print_line(&messages::action::replay_identical(&found.lane, story.entries.len()));
+    if !args.json && history.damage.is_none() {
+        terminal::print_line(&messages::action::replay_identical(
+            &found.lane,
+            history.entries.len(),
+        ));
     }
-    Ok(damage_report::report_damage(&story))
+    Ok(damage_report::report_damage(&history))
 }
 
 fn describe_entry(entry: &Entry) -> ReplayStep {

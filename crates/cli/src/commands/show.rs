@@ -15,28 +15,30 @@ use crate::terminal::{self, OutputStyle};
 pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
-    if let Some(queued) = pending_run::find_pending_run(store.as_ref(), &found, &story).await? {
+    let history = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
+    if let Some(queued) = pending_run::find_pending_run(store.as_ref(), &found, &history).await? {
         return queued.print(args.json);
     }
-    let scenes = timeline::build_timeline(&story, found.run.as_ref());
+    let scenes = timeline::build_timeline(&history, found.run.as_ref());
     if args.json {
         for scene in &scenes {
             terminal::print_line(&serde_json::to_string(scene)?);
         }
     } else {
         let style = OutputStyle::stdout();
-        render_timeline(&story, &scenes, style).iter().for_each(|line| terminal::print_line(line));
-        if let Some(run) = found.run.or_else(|| newest_run_id(&story)) {
-            let standing = explain::state_summary(&story, &run);
+        render_timeline(&history, &scenes, style)
+            .iter()
+            .for_each(|line| terminal::print_line(line));
+        if let Some(run) = found.run.or_else(|| newest_run_id(&history)) {
+            let standing = explain::state_summary(&history, &run);
             standing.iter().for_each(|line| terminal::print_line(&style.wrap(line, 0)));
         }
     }
-    Ok(damage_report::report_damage(&story))
+    Ok(damage_report::report_damage(&history))
 }
 
 /// The id of the run whose state is shown: the newest one.
-fn newest_run_id(story: &ConversationHistory) -> Option<RunId> {
-    let active = story.conversation.run.as_ref().map(|run| run.id.clone());
-    active.or_else(|| story.run_ids().pop())
+fn newest_run_id(history: &ConversationHistory) -> Option<RunId> {
+    let active = history.conversation.run.as_ref().map(|run| run.id.clone());
+    active.or_else(|| history.run_ids().pop())
 }

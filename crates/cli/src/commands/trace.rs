@@ -12,9 +12,9 @@ use crate::terminal::{self, Color, OutputStyle};
 pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
-    let story = ConversationHistory::load(store.as_ref(), found.lane).await?;
+    let history = ConversationHistory::load(store.as_ref(), found.lane).await?;
     let style = OutputStyle::stdout();
-    for trace in iteration_trace::build_traces(&story, found.run.as_ref()) {
+    for trace in iteration_trace::build_traces(&history, found.run.as_ref()) {
         if args.json {
             for row in trace.to_json()? {
                 terminal::print_line(&row.to_string());
@@ -24,5 +24,5 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
             trace.to_table(style).iter().for_each(|line| terminal::print_line(line));
         }
     }
-    Ok(damage_report::report_damage(&story))
+    Ok(damage_report::report_damage(&history))
 }

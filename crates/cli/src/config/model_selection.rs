@@ -51,8 +51,8 @@ pub(crate) async fn conversation_model(
     if store.lane_info(lane.clone()).await?.is_none() {
         return Ok(None);
     }
-    let story = ConversationHistory::load(store, lane.clone()).await?;
-    let name = story.conversation.settings.map(|settings| settings.model.name.to_string());
+    let history = ConversationHistory::load(store, lane.clone()).await?;
+    let name = history.conversation.settings.map(|settings| settings.model.name.to_string());
     Ok(name.filter(|name| !name.is_empty() && name != SCRIPTED_MODEL))
 }
 

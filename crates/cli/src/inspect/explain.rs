@@ -105,23 +105,23 @@ impl RunPast<'_> {
 
 /// Explains a run of a conversation.
 pub(crate) fn explain(
-    story: &ConversationHistory,
+    history: &ConversationHistory,
     run: &RunId,
     driver: Driver<'_>,
 ) -> RunExplanation {
     let mut past = RunPast {
-        lane: &story.lane,
+        lane: &history.lane,
         driver,
         run,
-        state_before_end: story.conversation.clone(),
-        state_at_end: story.conversation.clone(),
+        state_before_end: history.conversation.clone(),
+        state_at_end: history.conversation.clone(),
         end_entry: None,
         last_entry: 0,
         max_truncations: 0,
         estimated_spending: Spending::default(),
     };
     let mut said = RecordSentences::default();
-    story.for_each_record(|moment| {
+    history.for_each_record(|moment| {
         if moment.run() == Some(run) {
             observe_state(&mut past, moment);
             said.observe(moment);
@@ -147,7 +147,7 @@ pub(crate) fn explain(
         .flat_map(Run::open_questions);
     let questions = asks.map(|question| QuestionView::new(question, &past.state_at_end)).collect();
     let (state, cause) = (past.state(), past.run_end().map(|ended| ended.cause));
-    let (conversation, run) = (story.lane.clone(), run.clone());
+    let (conversation, run) = (history.lane.clone(), run.clone());
     let is_interrupted = driver.need.is_some() && is_at_work(state);
     RunExplanation { conversation, run, state, cause, questions, sections, is_interrupted }
 }
@@ -158,8 +158,8 @@ fn is_at_work(state: RunState) -> bool {
 }
 
 /// The state of a run, in a few sentences.
-pub(crate) fn state_summary(story: &ConversationHistory, run: &RunId) -> Vec<String> {
-    let account = explain(story, run, Driver::default());
+pub(crate) fn state_summary(history: &ConversationHistory, run: &RunId) -> Vec<String> {
+    let account = explain(history, run, Driver::default());
     let title = report::explain::run_title(&account.run, &account.conversation, account.state);
     let wanted = |topic: SectionTopic| matches!(topic, SectionTopic::Ending | SectionTopic::Limits);
     let sections = account.sections.into_iter().filter(|section| wanted(section.topic));

@@ -66,18 +66,18 @@ impl ConversationHistory {
     /// The history of a log that is given by its lines.
     #[cfg(test)]
     pub(crate) fn from_lines<'a>(lane: &str, lines: impl Iterator<Item = &'a str>) -> Self {
-        let mut story = Self::empty(LaneId::from(lane));
+        let mut history = Self::empty(LaneId::from(lane));
         for (seq, line) in (1..).zip(lines) {
-            story.push_line(seq, line).unwrap();
+            history.push_line(seq, line).unwrap();
         }
-        story
+        history
     }
 
     /// Reads the log of a lane. Damage ends the history; it is not an error.
     pub(crate) async fn load(store: &dyn Store, lane: LaneId) -> Result<Self, StoreError> {
-        let mut story = Self::empty(lane);
-        while story.damage.is_none() && story.load_more(store).await? > 0 {}
-        Ok(story)
+        let mut history = Self::empty(lane);
+        while history.damage.is_none() && history.load_more(store).await? > 0 {}
+        Ok(history)
     }
 
     /// Reads new entries; returns how many there were.

@@ -84,7 +84,7 @@ pub(crate) fn is_in_folder(run: &RunInfo, folder: &Path) -> bool {
     run.description.folder.as_deref().is_some_and(|of| Path::new(of) == folder)
 }
 
-/// The newest runs that match, at most `most`.
+/// The newest runs that match, at most `limit`.
 pub(crate) async fn newest_runs(
     store: &dyn Store,
     limit: usize,

@@ -58,14 +58,15 @@ struct TraceJson<'a> {
 }
 
 /// Builds the traces of all runs of a conversation, or of one.
-pub(crate) fn build_traces(story: &ConversationHistory, only: Option<&RunId>) -> Vec<RunTrace> {
-    let rows: Vec<TraceRow> = story.project_rows(0).into_iter().filter_map(to_trace_row).collect();
-    let runs = story.run_ids().into_iter().filter(|run| only.is_none_or(|only| only == run));
+pub(crate) fn build_traces(history: &ConversationHistory, only: Option<&RunId>) -> Vec<RunTrace> {
+    let rows: Vec<TraceRow> =
+        history.project_rows(0).into_iter().filter_map(to_trace_row).collect();
+    let runs = history.run_ids().into_iter().filter(|run| only.is_none_or(|only| only == run));
     let trace = |run: RunId| {
         let rows = rows.iter().filter(|row| row.run == run).cloned().collect();
         RunTrace {
-            closing_line: report::trace::closing_line(story, &run),
-            open_iteration: find_open_iteration(story, &run),
+            closing_line: report::trace::closing_line(history, &run),
+            open_iteration: find_open_iteration(history, &run),
             run,
             rows,
         }
@@ -74,15 +75,15 @@ pub(crate) fn build_traces(story: &ConversationHistory, only: Option<&RunId>) ->
 }
 
 /// The iteration in progress of an active run.
-fn find_open_iteration(story: &ConversationHistory, run: &RunId) -> Option<OpenIteration> {
-    let active = story.conversation.run.as_ref().filter(|active| active.id == *run)?;
+fn find_open_iteration(history: &ConversationHistory, run: &RunId) -> Option<OpenIteration> {
+    let active = history.conversation.run.as_ref().filter(|active| active.id == *run)?;
     let iter = active.counters.iterations;
     if let Some(asking) = active.pending_model_call() {
         let transition = stored_name(&asking.transition);
         return Some(OpenIteration { iter, transition, calls: Vec::new() });
     }
     let transition =
-        story.conversation.last_reply.as_ref().map(|last| stored_name(&last.transition))?;
+        history.conversation.last_reply.as_ref().map(|last| stored_name(&last.transition))?;
     let calls = active.round()?.calls.iter().map(report::trace::open_call_cell).collect();
     Some(OpenIteration { iter, transition, calls })
 }
@@ -144,11 +145,10 @@ impl RunTrace {
         };
         let mut lines = vec![style.paint(Color::Dim, &report::trace::narrow_heading(first))];
         for row in &self.rows {
-            let messages: Vec<String> =
-                row.tool_calls.iter().map(report::trace::call_cell).collect();
+            let cells: Vec<String> = row.tool_calls.iter().map(report::trace::call_cell).collect();
             let (input, output) = format_tokens(&row.usage);
             lines.push(style.wrap(&report::trace::narrow_row(row, &input, &output), 0));
-            lines.extend(below(&messages));
+            lines.extend(below(&cells));
         }
         if let Some(open) = &self.open_iteration {
             lines.push(style.wrap(&format!("{:>4} open     {}", open.iter, open.transition), 0));

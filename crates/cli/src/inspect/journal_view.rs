@@ -24,10 +24,10 @@ struct JournalJson<'a> {
 }
 
 /// Serializes the journal as one JSON object; each list with its entries, resolved ones too.
-pub(crate) fn journal_json(story: &ConversationHistory) -> anyhow::Result<String> {
-    let journal = &story.conversation.journal;
+pub(crate) fn journal_json(history: &ConversationHistory) -> anyhow::Result<String> {
+    let journal = &history.conversation.journal;
     Ok(serde_json::to_string(&JournalJson {
-        conversation: story.lane.as_str(),
+        conversation: history.lane.as_str(),
         version: journal.version(),
         objective: journal.field(JournalField::Objective),
         current_state: journal.field(JournalField::CurrentState),
@@ -41,9 +41,9 @@ pub(crate) fn journal_json(story: &ConversationHistory) -> anyhow::Result<String
 }
 
 /// Renders the journal as lines that fit the terminal.
-pub(crate) fn journal_lines(story: &ConversationHistory, style: OutputStyle) -> Vec<String> {
-    let journal = &story.conversation.journal;
-    let name = sanitize_line(story.lane.as_str());
+pub(crate) fn journal_lines(history: &ConversationHistory, style: OutputStyle) -> Vec<String> {
+    let journal = &history.conversation.journal;
+    let name = sanitize_line(history.lane.as_str());
     if journal.is_empty() {
         return vec![format!(
             "The journal of {name} is empty: the model writes it with update_run_journal."

@@ -31,10 +31,10 @@ pub(crate) struct PendingRun {
 pub(crate) async fn find_pending_run(
     store: &dyn Store,
     found: &RunTarget,
-    story: &ConversationHistory,
+    history: &ConversationHistory,
 ) -> anyhow::Result<Option<PendingRun>> {
-    let is_told = |run: &RunId| story.run_ids().contains(run);
-    let has_begun = !story.entries.is_empty();
+    let is_told = |run: &RunId| history.run_ids().contains(run);
+    let has_begun = !history.entries.is_empty();
     if found.run.as_ref().map_or(has_begun, is_told) {
         return Ok(None);
     }

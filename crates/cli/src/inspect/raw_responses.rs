@@ -41,14 +41,14 @@ struct StoredFields {
 /// The model calls of a conversation by the entry that has their response: all of them, or those of
 /// a run and of an iteration.
 pub(crate) fn find_attempts(
-    story: &ConversationHistory,
+    history: &ConversationHistory,
     only: Option<&RunId>,
     iter: Option<u32>,
 ) -> BTreeMap<Seq, ModelAttempt> {
     let mut found = BTreeMap::new();
     let mut counts: BTreeMap<Option<RunId>, (u32, u32)> = BTreeMap::new();
     let mut latest = None;
-    story.for_each_record(|moment| {
+    history.for_each_record(|moment| {
         // An entry has several records; its response is read once.
         if latest.replace(moment.entry.seq) == Some(moment.entry.seq) {
             return;

@@ -70,11 +70,11 @@ pub(crate) enum TimelineItemKind {
 
 /// Builds the timeline of a conversation, or of one of its runs.
 pub(crate) fn build_timeline(
-    story: &ConversationHistory,
+    history: &ConversationHistory,
     run: Option<&RunId>,
 ) -> Vec<TimelineItem> {
     let mut scenes = Vec::new();
-    story.for_each_record(|moment| {
+    history.for_each_record(|moment| {
         let found = items_of_record(moment);
         let mine = found.into_iter().filter(|scene| run.is_none() || scene.run.as_ref() == run);
         scenes.extend(mine);

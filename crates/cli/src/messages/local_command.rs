@@ -56,11 +56,11 @@ pub(crate) fn needs_conversation(name: LocalCommand) -> String {
 }
 
 /// What a conversation has used and cost.
-pub(crate) fn conversation_cost(story: &ConversationHistory) -> String {
-    let records = story.entries.iter().flat_map(|entry| &entry.records);
+pub(crate) fn conversation_cost(history: &ConversationHistory) -> String {
+    let records = history.entries.iter().flat_map(|entry| &entry.records);
     let runs = records.filter(|record| matches!(record, Record::RunStarted { .. })).count();
-    let spent = story.conversation.spent;
-    let unpriced = count_unpriced_tokens(story);
+    let spent = history.conversation.spent;
+    let unpriced = count_unpriced_tokens(history);
     let (tokens, runs) = (count_noun(spent.tokens, "token"), count_noun(runs as u64, "run"));
     let names: Vec<&str> = unpriced.keys().map(|name| &**name).collect();
     let missing: u64 = unpriced.values().sum();
@@ -74,22 +74,22 @@ pub(crate) fn conversation_cost(story: &ConversationHistory) -> String {
             format!("{tokens} in {runs}: {money}, not counting {missing} ({advice})")
         }
     };
-    let guess = estimated(story);
+    let guess = estimated(history);
     let priced = if missing == 0 { Priced::Yes } else { Priced::No };
     [whole].into_iter().chain(estimate(guess, priced)).collect::<Vec<_>>().join("\n")
 }
 
 /// What was charged for model calls that never reported their usage.
-fn estimated(story: &ConversationHistory) -> Spending {
+fn estimated(history: &ConversationHistory) -> Spending {
     let mut estimated = Spending::default();
-    story.for_each_record(|moment| estimated.add_spending(&charged_unmeasured(moment)));
+    history.for_each_record(|moment| estimated.add_spending(&charged_unmeasured(moment)));
     estimated
 }
 
 /// Counts tokens that were used without a price, by model.
-fn count_unpriced_tokens(story: &ConversationHistory) -> BTreeMap<Arc<str>, u64> {
+fn count_unpriced_tokens(history: &ConversationHistory) -> BTreeMap<Arc<str>, u64> {
     let mut unpriced = BTreeMap::new();
-    story.for_each_record(|moment| {
+    history.for_each_record(|moment| {
         let (before, now) = (&moment.before.spent, &moment.after.spent);
         let tokens = now.tokens.saturating_sub(before.tokens);
         let Some(settings) = moment.before.active_settings() else { return };

@@ -117,8 +117,8 @@ impl OutputStyle {
 
     /// The text wrapped into lines that fit, each indented by `indent` spaces.
     pub(crate) fn wrap(self, text: &str, indent: usize) -> String {
-        let remaining = self.width.saturating_sub(indent).max(20);
-        let lines = text.lines().flat_map(|line| wrap_line(line, remaining));
+        let columns = self.width.saturating_sub(indent).max(20);
+        let lines = text.lines().flat_map(|line| wrap_line(line, columns));
         let lines: Vec<String> = lines.map(|line| format!("{:indent$}{line}", "")).collect();
         lines.join("\n")
     }

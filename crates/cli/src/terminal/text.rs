@@ -18,16 +18,16 @@ pub(crate) fn sanitize_text(text: &str) -> String {
 }
 
 /// Breaks a line between words, and inside of words that are too long themselves.
-pub(super) fn wrap_line(line: &str, remaining: usize) -> Vec<String> {
+pub(super) fn wrap_line(line: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut last = String::new();
     for word in line.split_inclusive(' ') {
-        let fits = last.width() + word.trim_end().width() <= remaining;
+        let fits = last.width() + word.trim_end().width() <= columns;
         if !fits && !last.trim().is_empty() {
             lines.push(std::mem::take(&mut last).trim_end().to_owned());
         }
         for piece in word.chars() {
-            if last.width() + piece.width().unwrap_or(0) > remaining && piece != ' ' {
+            if last.width() + piece.width().unwrap_or(0) > columns && piece != ' ' {
                 lines.push(std::mem::take(&mut last));
             }
             last.push(piece);

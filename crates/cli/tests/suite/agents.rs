@@ -122,7 +122,7 @@ fn tools_have_the_names_that_people_know_them_by() {
 // spec: PERMISSIONS-22
 #[test]
 fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
-    for (line, output) in [
+    for (line, expected) in [
         ("tols: Read", "unknown key of an agent file `tols`; did you mean `tools`?"),
         ("disallowed_tools: Bash", "did you mean `disallowedTools`?"),
         ("tools: Read, Bsh", "names the unknown tool `Bsh`; did you mean `Bash`?"),
@@ -140,14 +140,18 @@ fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
             "{line}: {}",
             doctor.out
         );
-        assert!(doctor.out.contains(output), "{line}: {}", doctor.out);
+        assert!(doctor.out.contains(expected), "{line}: {}", doctor.out);
         if line.starts_with("name") {
             continue;
         }
         assert_ne!(doctor.code, 0, "{line}");
         let ran = home.run_prompt_unattended("how many?", &[]);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
-        assert!(ran.err.contains("counter.md line 4: ") && ran.err.contains(output), "{}", ran.err);
+        assert!(
+            ran.err.contains("counter.md line 4: ") && ran.err.contains(expected),
+            "{}",
+            ran.err
+        );
     }
 }
 

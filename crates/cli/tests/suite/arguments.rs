@@ -70,8 +70,8 @@ fn a_name_of_a_conversation_is_one_word_in_the_commands_that_are_shown() {
     let name = "x'; touch pwned; '";
     let ran = home.run_prompt("hi", &["--conversation", name]);
     assert_eq!(ran.code, 3, "{}", ran.err);
-    let output = r"`windlass answer 'x'\''; touch pwned; '\''' 1 ANSWER`";
-    assert!(ran.err.contains(output), "{}", ran.err);
+    let expected = r"`windlass answer 'x'\''; touch pwned; '\''' 1 ANSWER`";
+    assert!(ran.err.contains(expected), "{}", ran.err);
     let ran = home.run(&["explain", name]);
     assert!(ran.out.contains(r"windlass approve 'x'\''; touch pwned; '\'''"), "{}", ran.out);
 }

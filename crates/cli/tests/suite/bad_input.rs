@@ -318,8 +318,8 @@ fn a_store_that_is_made_private_is_told() {
     let open = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(home.path("w.db"), open).unwrap();
     let ran = home.run_prompt_unattended("go", &[]);
-    let output = "w.db was accessible to other users (mode 0644); it is private now (mode 0600)";
-    assert!(ran.code == 0 && ran.err.contains(output), "{}", ran.err);
+    let expected = "w.db was accessible to other users (mode 0644); it is private now (mode 0600)";
+    assert!(ran.code == 0 && ran.err.contains(expected), "{}", ran.err);
     let ran = home.run_prompt_unattended("go", &[]);
     assert!(ran.code == 0 && !ran.err.contains("private"), "{}", ran.err);
 }

@@ -89,7 +89,7 @@ fn clear_begins_anew_and_the_old_conversation_stays() {
 // spec: PERMISSIONS-22
 #[test]
 fn a_slip_in_the_head_of_a_command_page_is_an_error_with_its_line() {
-    for (line, output) in [
+    for (line, expected) in [
         ("alowed-tools: Bash(touch:*)", "did you mean `allowed-tools`?"),
         ("allowed-tools: Bsh(touch:*)", "did you mean `Bash`?"),
         ("allowed-tools: Bash(touch", "cannot be read"),
@@ -101,9 +101,13 @@ fn a_slip_in_the_head_of_a_command_page_is_an_error_with_its_line() {
         assert_eq!(home.run_bare(&["trust", "."]).code, 0);
         let ran = home.run_prompt_unattended("/do:touch it", &[]);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
-        assert!(ran.err.contains("touch.md: line 3: ") && ran.err.contains(output), "{}", ran.err);
+        assert!(
+            ran.err.contains("touch.md: line 3: ") && ran.err.contains(expected),
+            "{}",
+            ran.err
+        );
         let doctor = home.run_bare(&["doctor"]);
-        assert!(doctor.code != 0 && doctor.out.contains(output), "{line}: {}", doctor.out);
+        assert!(doctor.code != 0 && doctor.out.contains(expected), "{line}: {}", doctor.out);
         // Other prompts do not need the command.
         assert_eq!(home.run_prompt_unattended("touch it", &[]).out, "no: touch it\n", "{line}");
     }

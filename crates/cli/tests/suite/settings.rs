@@ -120,9 +120,9 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
     let ran = home.run_prompt_unattended("go", &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{}", ran.err);
     let matcher = "unknown tool in the matcher of a hook: `Levitate`";
-    for output in ["unknown setting `colourOfTheSky`", "unknown tool `Teleport`", matcher] {
-        assert_eq!(ran.err.matches(output).count(), 1, "{}", ran.err);
-        assert!(home.run(&["doctor"]).out.contains(output));
+    for expected in ["unknown setting `colourOfTheSky`", "unknown tool `Teleport`", matcher] {
+        assert_eq!(ran.err.matches(expected).count(), 1, "{}", ran.err);
+        assert!(home.run(&["doctor"]).out.contains(expected));
     }
     let ran = home.run_prompt_unattended("go", &["--strict-settings"]);
     assert!(ran.code != 0 && ran.err.contains("colourOfTheSky"), "{}", ran.err);

@@ -202,8 +202,8 @@ fn at_a_terminal_the_user_is_asked_once_and_sees_what_trust_enables() {
     project(&home, ".");
     let mut seat = TerminalSession::start(&home, &["-p", "go"]);
     seat.wait_for_text("[n] continue without these settings:");
-    for output in ["SessionStart: echo ran >> hooked", "allow: Write"] {
-        assert!(seat.screen_text().contains(output), "{}", seat.screen_text());
+    for expected in ["SessionStart: echo ran >> hooked", "allow: Write"] {
+        assert!(seat.screen_text().contains(expected), "{}", seat.screen_text());
     }
     seat.type_in("n\n");
     seat.wait_for_text("new.txt");

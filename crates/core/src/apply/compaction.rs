@@ -14,18 +14,18 @@ pub(super) fn apply_compacted(c: &mut Conversation, record: &Record) {
     let Record::Compacted { keep_from, note, step, kept_segments, trigger, .. } = record else {
         return;
     };
-    let place = |at: &u64| usize::try_from(*at).unwrap_or(usize::MAX);
-    let attached: Vec<usize> = kept_segments.iter().map(place).collect();
+    let to_index = |at: &u64| usize::try_from(*at).unwrap_or(usize::MAX);
+    let attached: Vec<usize> = kept_segments.iter().map(to_index).collect();
     let journal = if step.is_some() { c.journal_for_compaction() } else { String::new() };
     c.end_generation();
-    c.transcript.compact(place(keep_from), note, &attached, &journal);
+    c.transcript.compact(to_index(keep_from), note, &attached, &journal);
     if *trigger == CompactionTrigger::Reactive {
         with_run(c, |run| {
             run.counters.reactive_compactions = run.counters.reactive_compactions.saturating_add(1);
         });
     }
-    if let Some(rung) = step {
-        apply_recovery_step(c, *rung);
+    if let Some(step) = step {
+        apply_recovery_step(c, *step);
         c.shown_journal_version = c.journal.version();
         refresh_digest(c);
     }
@@ -38,10 +38,10 @@ pub(super) fn apply_compaction_requested(
     message_id: InboxMessageId,
 ) {
     c.compaction_request = CompactionRequest::Requested;
-    if let Some(InboxCommand::Compact { instructions: Some(wishes) }) =
+    if let Some(InboxCommand::Compact { instructions: Some(instructions) }) =
         command_of(input, message_id)
     {
-        c.compaction_instructions = Some(wishes.clone());
+        c.compaction_instructions = Some(instructions.clone());
     }
 }
 

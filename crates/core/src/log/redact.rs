@@ -176,8 +176,8 @@ fn find_url_passwords(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         let from = at + mark.len();
         let rest = text.get(from..)?;
         let ends = |c: char| c.is_whitespace() || "/\"'\\<>".contains(c);
-        let location = rest.get(..rest.find(ends).unwrap_or(rest.len()))?;
-        let (user, _host) = location.rsplit_once('@')?;
+        let authority = rest.get(..rest.find(ends).unwrap_or(rest.len()))?;
+        let (user, _host) = authority.rsplit_once('@')?;
         let (name, password) = user.split_once(':')?;
         let from = from + name.len() + 1;
         (!password.is_empty()).then_some(from..from + password.len())

@@ -187,11 +187,11 @@ impl Permissions {
     fn find_matching_rule(
         &self,
         rules: &[PermissionRule],
-        asked: PermissionQuery<'_>,
+        query: PermissionQuery<'_>,
     ) -> Option<Arc<str>> {
         rules
             .iter()
-            .find(|rule| rule.may_concern(asked.tool, asked.subject, self.rule_folders()))
+            .find(|rule| rule.may_concern(query.tool, query.subject, self.rule_folders()))
             .map(|rule| rule.text().clone())
     }
 
@@ -298,9 +298,9 @@ impl Permissions {
     /// Returns the allow rules: those of the settings and those granted in the conversation.
     fn allow_rules<'a>(
         &'a self,
-        asked: PermissionQuery<'a>,
+        query: PermissionQuery<'a>,
     ) -> impl Iterator<Item = &'a PermissionRule> {
-        let given = asked.grants.iter().filter(move |grant| grant.holds_for(asked.subject));
+        let given = query.grants.iter().filter(move |grant| grant.holds_for(query.subject));
         self.allow.iter().chain(given.map(|grant| &grant.rule))
     }
 

@@ -11,27 +11,27 @@ use super::subject::CallSubject;
 #[must_use]
 pub fn suggest_rule(
     permissions: &Permissions,
-    asked: PermissionQuery<'_>,
+    query: PermissionQuery<'_>,
 ) -> Option<PermissionRule> {
-    let text = match asked.subject {
-        CallSubject::Nothing => asked.tool.to_owned(),
-        CallSubject::Domain(host) => format!("{}(domain:{host})", asked.tool),
+    let text = match query.subject {
+        CallSubject::Nothing => query.tool.to_owned(),
+        CallSubject::Domain(host) => format!("{}(domain:{host})", query.tool),
         CallSubject::Paths(paths) => {
             let [used] = paths.as_slice() else { return None };
             let path = path_in_rule(&permissions.root, &used.path);
-            format!("{}({})", asked.tool, glob::escape(&path))
+            format!("{}({})", query.tool, glob::escape(&path))
         }
         CallSubject::Shell(shell) => {
             let [command] = shell.commands.as_slice() else { return None };
             // A star in the command must not be a wildcard in the rule.
             let words: Vec<String> = command.words.iter().map(|word| glob::escape(word)).collect();
-            format!("{}({})", asked.tool, words.join(" "))
+            format!("{}({})", query.tool, words.join(" "))
         }
     };
     let rule = PermissionRule::parse(&text).ok()?;
-    let given = Grant::for_call(rule.clone(), asked.subject);
-    let grants: Vec<Grant> = asked.grants.iter().cloned().chain([given]).collect();
-    let ruling = permissions.evaluate_rules(PermissionQuery { grants: &grants, ..asked });
+    let given = Grant::for_call(rule.clone(), query.subject);
+    let grants: Vec<Grant> = query.grants.iter().cloned().chain([given]).collect();
+    let ruling = permissions.evaluate_rules(PermissionQuery { grants: &grants, ..query });
     matches!(ruling, RuleDecision::Allow(_)).then_some(rule)
 }
 

@@ -112,8 +112,8 @@ impl Settings {
 }
 
 fn check_range(name: &str, value: u64, range: RangeInclusive<u64>) -> Result<(), InvalidSettings> {
-    let (least, limit) = (*range.start(), *range.end());
-    let bad = || InvalidSettings::OutOfRange { name: Arc::from(name), value, least, most: limit };
+    let (least, most) = (*range.start(), *range.end());
+    let bad = || InvalidSettings::OutOfRange { name: Arc::from(name), value, least, most };
     if range.contains(&value) { Ok(()) } else { Err(bad()) }
 }
 

@@ -246,9 +246,9 @@ fn grants() -> Lane {
 fn leave() -> Lane {
     let lane = Lane::with(|settings| settings.limits.approval_ms = Some(60_000));
     let lane = lane.prompt("go").reply(calls([call("t1", "deploy", "a")]));
-    let output = lane.live.input_hash(lane.call(0)).unwrap();
+    let input_hash = lane.live.input_hash(lane.call(0)).unwrap();
     let lane = lane.answer(HumanAnswer::allow().for_input_hash("another"));
-    let lane = lane.answer(HumanAnswer::allow().for_input_hash(&output)).returns(0, "A");
+    let lane = lane.answer(HumanAnswer::allow().for_input_hash(&input_hash)).returns(0, "A");
     let lane = lane.reply(calls([call("t2", "deploy", "b")])).later(60_000).allow().wake();
     lane.reply(calls([call("t3", "deploy", "c")])).wake().reply(text("done"))
 }

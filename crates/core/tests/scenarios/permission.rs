@@ -111,19 +111,19 @@ fn two_questions_are_answered_in_any_order() {
 #[test]
 fn an_approval_is_for_the_input_that_was_looked_at() {
     let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "prod")]));
-    let output = lane.live.input_hash(lane.call(0)).unwrap();
+    let input_hash = lane.live.input_hash(lane.call(0)).unwrap();
     let other = lane.clone().answer(HumanAnswer::allow().for_input_hash("another"));
     other.records("command_rejected").command_rejected("input_changed").calls_are("awaiting-human");
     let lane = lane
-        .answer(HumanAnswer::allow().for_input_hash(&output))
+        .answer(HumanAnswer::allow().for_input_hash(&input_hash))
         .records("question_answered permission_decided call_started");
     // The approval is used up: the next call needs approval again, also if it is the same.
-    lane.answer_to(1, HumanAnswer::allow().for_input_hash(&output))
+    lane.answer_to(1, HumanAnswer::allow().for_input_hash(&input_hash))
         .command_rejected("question_not_open")
         .returns(0, "ok")
         .reply(calls([call("t2", "deploy", "prod")]))
         .calls_are("awaiting-human")
-        .answer_to(1, HumanAnswer::allow().for_input_hash(&output))
+        .answer_to(1, HumanAnswer::allow().for_input_hash(&input_hash))
         .command_rejected("question_not_open")
         .answer(HumanAnswer::Deny { reason: Arc::from("no") })
         .shows_last("user: <t2 denied: no>");

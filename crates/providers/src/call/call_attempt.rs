@@ -105,7 +105,7 @@ impl CallAttempt<'_> {
     async fn read_reply(
         &self,
         body: Vec<Bytes>,
-        asked: DecodeContext,
+        context: DecodeContext,
         delivery: ReplyDelivery,
         (pass, mut reading): (&CallPermit, BodyReader<'_, '_>),
         stream: &dyn ReplyObserver,
@@ -114,9 +114,9 @@ impl CallAttempt<'_> {
         let answer = self.send_request(body, pass, &mut reading).await.map_err(not_begun)?;
         let request_id = request_id(&answer);
         let mut closed = if delivery == ReplyDelivery::Streamed && !is_json_response(&answer) {
-            self.read_stream(answer, asked, reading, stream).await?
+            self.read_stream(answer, context, reading, stream).await?
         } else {
-            self.read_whole_reply(answer, asked, reading, stream).await.map_err(not_begun)?
+            self.read_whole_reply(answer, context, reading, stream).await.map_err(not_begun)?
         };
         if let Some(id) = request_id {
             closed.envelope.insert_json("request_id", RawJson::string(&id));

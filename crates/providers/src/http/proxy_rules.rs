@@ -97,16 +97,16 @@ impl ProxyServer {
         if !scheme.eq_ignore_ascii_case("http") {
             return None;
         }
-        let (person, location) = match rest.rsplit_once('@') {
-            Some((person, location)) => (Some(person), location),
+        let (userinfo, authority) = match rest.rsplit_once('@') {
+            Some((userinfo, authority)) => (Some(userinfo), authority),
             None => (None, rest),
         };
-        let uri: Uri = format!("http://{location}").parse().ok()?;
+        let uri: Uri = format!("http://{authority}").parse().ok()?;
         let host = uri.host().filter(|host| !host.is_empty())?;
         let port =
             if uri.authority()?.as_str() == host { DEFAULT_PROXY_PORT } else { uri.port_u16()? };
         let (name, password) =
-            person.map(|person| person.split_once(':').unwrap_or((person, ""))).unzip();
+            userinfo.map(|person| person.split_once(':').unwrap_or((person, ""))).unzip();
         let password = password.map(percent_decode);
         let both = name
             .map(|name| format!("{}:{}", percent_decode(name), password.as_deref().unwrap_or("")));

@@ -40,11 +40,11 @@ fn connect_request(proxy: &ProxyServer, origin: &Origin) -> String {
     } else {
         origin.host.to_string()
     };
-    let location = format!("{host}:{}", origin.port);
+    let authority = format!("{host}:{}", origin.port);
     let credential = proxy.credential.as_ref().map_or_else(String::new, |credential| {
         format!("proxy-authorization: Basic {}\r\n", credential.expose())
     });
-    format!("CONNECT {location} HTTP/1.1\r\nhost: {location}\r\n{credential}\r\n")
+    format!("CONNECT {authority} HTTP/1.1\r\nhost: {authority}\r\n{credential}\r\n")
 }
 
 /// Reads the head of the response. The server only speaks after the client, so no bytes can follow
@@ -64,9 +64,9 @@ fn check_response(proxy: &ProxyServer, answer: &[u8]) -> Result<(), CallError> {
     let line = text.lines().next().unwrap_or_default();
     let status = line.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok());
     let Some(status) = status.filter(|_| line.starts_with("HTTP/1.")) else {
-        let location = format!("{}:{}", proxy.host, proxy.port);
+        let address = format!("{}:{}", proxy.host, proxy.port);
         return Err(CallError::Misconfigured(format!(
-            "{location} did not respond like an HTTP proxy; check HTTPS_PROXY"
+            "{address} did not respond like an HTTP proxy; check HTTPS_PROXY"
         )));
     };
     if (200..300).contains(&status) {

@@ -98,10 +98,10 @@ impl WireProtocol for AnthropicProtocol {
     fn decode_whole(
         &self,
         body: &str,
-        asked: DecodeContext,
+        context: DecodeContext,
         _stream: &dyn ReplyObserver,
     ) -> Result<DecodedReply, CallError> {
-        anthropic::decode_whole_reply(body, &asked)
+        anthropic::decode_whole_reply(body, &context)
     }
 }
 
@@ -154,10 +154,10 @@ impl<E: SegmentEncoder> WireProtocol for OpenAiProtocol<E> {
     fn decode_whole(
         &self,
         body: &str,
-        asked: DecodeContext,
+        context: DecodeContext,
         stream: &dyn ReplyObserver,
     ) -> Result<DecodedReply, CallError> {
-        (self.decode_whole)(body, asked, stream)
+        (self.decode_whole)(body, context, stream)
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) trait WireProtocol: Send + Sync {
     fn decode_whole(
         &self,
         body: &str,
-        asked: DecodeContext,
+        context: DecodeContext,
         stream: &dyn ReplyObserver,
     ) -> Result<DecodedReply, CallError>;
 }

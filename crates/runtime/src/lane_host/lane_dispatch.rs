@@ -162,7 +162,7 @@ impl LaneHost {
 /// The task and the parent of a child run, from its log or from the task in its inbox.
 fn child_task_of(
     conversation: &Conversation,
-    mail: &[InboxMessage],
+    messages: &[InboxMessage],
 ) -> Option<(ChildTask, ParentLink)> {
     if let Some(parent) = &conversation.parent {
         let settings = conversation.settings.as_ref();
@@ -173,7 +173,7 @@ fn child_task_of(
     if conversation.run.is_some() || conversation.last_run_end.is_some() {
         return None;
     }
-    mail.iter().find_map(task_in_message)
+    messages.iter().find_map(task_in_message)
 }
 
 fn task_in_message(message: &InboxMessage) -> Option<(ChildTask, ParentLink)> {

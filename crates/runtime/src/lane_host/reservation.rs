@@ -59,9 +59,9 @@ impl LaneReservation {
     }
 
     /// Sets the claim of a lane that is claimed already.
-    pub(super) fn with_claim(mut self, claim: HeldClaim) -> Self {
-        self.unreleased_epoch = AtomicU64::new(claim.claim.epoch);
-        self.held_claim = Some(claim);
+    pub(super) fn with_claim(mut self, held: HeldClaim) -> Self {
+        self.unreleased_epoch = AtomicU64::new(held.claim.epoch);
+        self.held_claim = Some(held);
         self
     }
 
@@ -90,7 +90,7 @@ impl LaneReservation {
         taken: Option<HeldClaim>,
     ) -> Result<DriveOutcome, DriveError> {
         let host = &self.host;
-        let claim = match taken {
+        let held = match taken {
             Some(claim) => claim,
             None => tokio::select! {
                 biased;
@@ -100,10 +100,10 @@ impl LaneReservation {
                 }
             },
         };
-        let epoch = claim.claim.epoch;
+        let epoch = held.claim.epoch;
         self.unreleased_epoch.store(epoch, Ordering::SeqCst);
         // Boxed because opening takes more space than driving, and is over soon.
-        let opened = Box::pin(self.build_driver(claim, owner)).await;
+        let opened = Box::pin(self.build_driver(held, owner)).await;
         let rest = match opened {
             Ok(driver) => tokio::select! {
                 biased;

@@ -46,8 +46,8 @@ impl LaneHost {
     }
 
     /// Releases a claimed lane without a driver. A failure is retried by housekeeping.
-    pub(crate) async fn release_claim(&self, lane: LaneId, claim: &HeldClaim) {
-        let epoch = claim.claim.epoch;
+    pub(crate) async fn release_claim(&self, lane: LaneId, held: &HeldClaim) {
+        let epoch = held.claim.epoch;
         if self.release_lane(lane.clone(), epoch).await.is_err() {
             self.lock_unreleased().insert(lane, epoch);
         }

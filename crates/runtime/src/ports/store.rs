@@ -68,20 +68,20 @@ pub trait Store: Send + Sync + 'static {
     /// A lane that is created by one of the messages inherits the affinity of the sender's lane.
     fn append(&self, append: AppendRequest) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Reads entries after `after`, oldest first, at most `most`. The log of a fork begins with its
+    /// Reads entries after `after`, oldest first, at most `limit`. The log of a fork begins with its
     /// parent's entries.
     fn read_log(
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<EncodedEntry>, StoreError>>;
 
-    /// Reads the inbox: messages that no entry has read yet, oldest first, at most `most`.
+    /// Reads the inbox: messages that no entry has read yet, oldest first, at most `limit`.
     fn read_inbox(
         &self,
         lane: LaneId,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<InboxMessage>, StoreError>>;
 
     /// Creates `child` as a fork: a lane whose log continues `parent`'s after entry `at`, with the
@@ -132,7 +132,7 @@ pub trait Store: Send + Sync + 'static {
     fn claim_runnable_lanes(
         &self,
         worker: WorkerId,
-        look: ClaimQuery,
+        query: ClaimQuery,
     ) -> BoxFuture<'_, Result<Vec<(LaneId, LaneClaim)>, StoreError>>;
 
     /// Returns the lanes that `owner` owns.
@@ -166,29 +166,29 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the state of a lane; `None` if there is no such lane.
     fn lane_info(&self, lane: LaneId) -> BoxFuture<'_, Result<Option<LaneInfo>, StoreError>>;
 
-    /// Returns runs, newest first, at most `most`. A prompt that is still unread is listed as a
+    /// Returns runs, newest first, at most `limit`. A prompt that is still unread is listed as a
     /// queued run.
     fn list_runs(
         &self,
         lane: Option<LaneId>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>>;
 
     /// Returns the last trace row of every run that ended at `since` or later, newest run first, at
-    /// most `most`. A run that ended before it started has no row.
+    /// most `limit`. A run that ended before it started has no row.
     fn list_trace_ends(
         &self,
         since: UnixMillis,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunTraceEnd>, StoreError>>;
 
     /// Returns the raw responses of providers on a lane, with the entries after `after`; oldest
-    /// first, at most `most`. Responses older than the retention time are deleted.
+    /// first, at most `limit`. Responses older than the retention time are deleted.
     fn read_raw_responses(
         &self,
         lane: LaneId,
         after: Seq,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RawRow>, StoreError>>;
 
     /// Returns the spending of an account, including reservations for calls in progress.
@@ -204,11 +204,11 @@ pub trait Store: Send + Sync + 'static {
     /// Records an event of a worker.
     fn record_worker_event(&self, event: WorkerEvent) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Returns events of workers, at most `most`, oldest first.
+    /// Returns events of workers, at most `limit`, oldest first.
     fn worker_events(
         &self,
         page: WorkerEventPage,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>>;
 }
 

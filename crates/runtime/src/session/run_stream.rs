@@ -37,7 +37,7 @@ enum StreamSource {
     /// This stream owns the run: its reader sets the pace of the run, and dropping it cancels the
     /// run.
     Owning {
-        place: StreamPosition,
+        position: StreamPosition,
         items: OwnerFeedReceiver,
         driving: JoinHandle<Result<DriveOutcome, DriveError>>,
     },
@@ -50,7 +50,7 @@ enum StreamSource {
         on_drop: DropAction,
     },
     /// Another driver took over; the stream is about to follow.
-    StartingToFollow { place: StreamPosition, on_drop: DropAction },
+    StartingToFollow { position: StreamPosition, on_drop: DropAction },
     /// No more items will come.
     Exhausted,
 }
@@ -112,7 +112,7 @@ impl RunStream {
         items: OwnerFeedReceiver,
         driving: JoinHandle<Result<DriveOutcome, DriveError>>,
     ) -> Self {
-        let source = StreamSource::Owning { place, items, driving };
+        let source = StreamSource::Owning { position: place, items, driving };
         Self { run, source, buffered: VecDeque::new(), outcome: None }
     }
 
@@ -138,7 +138,8 @@ impl RunStream {
     /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn conversation_before(&self) -> Result<Conversation, DriveError> {
         match &self.source {
-            StreamSource::Owning { place, .. } | StreamSource::StartingToFollow { place, .. } => {
+            StreamSource::Owning { position: place, .. }
+            | StreamSource::StartingToFollow { position: place, .. } => {
                 place.session.conversation_at(place.head).await
             }
             StreamSource::Following { conversation, .. } => Ok(conversation.as_ref().clone()),
@@ -156,7 +157,7 @@ impl RunStream {
         while self.outcome.is_none() {
             match &mut self.source {
                 StreamSource::Exhausted => return Ok(None),
-                StreamSource::Owning { place, items, .. } => {
+                StreamSource::Owning { position: place, items, .. } => {
                     if self.buffered.is_empty() {
                         match items.recv().await {
                             Some(item) => self.buffered.push_back(item),
@@ -180,7 +181,7 @@ impl RunStream {
                         return Ok(Some(self.observe_item(item)));
                     }
                 }
-                StreamSource::StartingToFollow { place, on_drop } => {
+                StreamSource::StartingToFollow { position: place, on_drop } => {
                     self.source =
                         Box::pin(StreamSource::start_following(place.clone(), *on_drop)).await?;
                     self.check_child_questions().await?;
@@ -317,20 +318,24 @@ impl RunStream {
         let StreamSource::Owning { driving, .. } = &mut self.source else { return Ok(()) };
         let rest = driving.await;
         let source = std::mem::replace(&mut self.source, StreamSource::Exhausted);
-        let StreamSource::Owning { place, .. } = source else { return Ok(()) };
+        let StreamSource::Owning { position: place, .. } = source else { return Ok(()) };
         // The driver was dropped with its runtime: the lane is free for the next worker.
         let Ok(rest) = rest else { return Ok(()) };
         if let Err(DriveError::Store(StoreError::Busy { .. } | StoreError::Fenced { .. })) = rest {
-            self.source =
-                StreamSource::StartingToFollow { place, on_drop: DropAction::KeepRunning };
+            self.source = StreamSource::StartingToFollow {
+                position: place,
+                on_drop: DropAction::KeepRunning,
+            };
             return Ok(());
         }
         self.outcome = match rest? {
             DriveOutcome::Parked(waiting)
                 if is_waiting_for_children(&waiting) && !is_parked(&waiting) =>
             {
-                self.source =
-                    StreamSource::StartingToFollow { place, on_drop: DropAction::CancelRun };
+                self.source = StreamSource::StartingToFollow {
+                    position: place,
+                    on_drop: DropAction::CancelRun,
+                };
                 None
             }
             DriveOutcome::Idle(conversation) | DriveOutcome::Parked(conversation) => {
@@ -365,7 +370,7 @@ impl Drop for RunStream {
         let runtime = Handle::try_current();
         let run = self.run.clone();
         match (source, runtime) {
-            (StreamSource::Owning { place, driving, items }, runtime) => {
+            (StreamSource::Owning { position: place, driving, items }, runtime) => {
                 items.abandon();
                 let Ok(runtime) = runtime else { return };
                 runtime.spawn(async move {
@@ -376,7 +381,7 @@ impl Drop for RunStream {
             (
                 StreamSource::Following { session, on_drop: DropAction::CancelRun, .. }
                 | StreamSource::StartingToFollow {
-                    place: StreamPosition { session, .. },
+                    position: StreamPosition { session, .. },
                     on_drop: DropAction::CancelRun,
                 },
                 Ok(runtime),

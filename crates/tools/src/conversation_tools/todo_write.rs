@@ -93,7 +93,7 @@ impl ToolContext {
 }
 
 impl TodoWriteTool {
-    /// Returns a tool that keeps lists in the tool state of `workplace`.
+    /// Returns a tool that keeps lists in the tool state of `tool_context`.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>) -> Self {
         Self { tool_context: tool_context.into() }

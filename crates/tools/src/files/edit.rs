@@ -57,7 +57,7 @@ impl ToolInput for EditInput {
 }
 
 impl EditTool {
-    /// Returns a tool that edits files in `workplace`; relative paths begin in its workspace.
+    /// Returns a tool that edits files in `tool_context`; relative paths begin in its workspace.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>) -> Self {
         Self { tool_context: tool_context.into() }

@@ -80,7 +80,7 @@ impl ReadInput {
 }
 
 impl ReadTool {
-    /// Returns a tool that reads files in `workplace`; relative paths begin in its workspace.
+    /// Returns a tool that reads files in `tool_context`; relative paths begin in its workspace.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>) -> Self {
         Self { tool_context: tool_context.into() }
@@ -109,21 +109,21 @@ fn run_read(
 
 /// Reads a file and records the hash of its contents.
 pub(crate) fn read_and_record(
-    place: &ResolvedPath,
+    resolved: &ResolvedPath,
     state: &ToolState,
     wanted: file_kind::ReadRange,
 ) -> Result<RawJson, ToolError> {
-    let mut file = place.open_file()?;
+    let mut file = resolved.open_file()?;
     let refused =
-        |error: std::io::Error| super::file_errors::file_error(&place.display_path, &error);
+        |error: std::io::Error| super::file_errors::file_error(&resolved.display_path, &error);
     // The hash is computed first: should the file change now, the page is newer than the recorded
     // hash, and an edit is rejected needlessly. The other way round an edit of an unread version
     // would be accepted.
     let hash = content_hash::hash_file(&mut file).map_err(refused)?;
-    let content = file_kind::read_file(file, &place.display_path, wanted)?;
+    let content = file_kind::read_file(file, &resolved.display_path, wanted)?;
     if let Some(hash) = hash {
         // Without the record the file counts as not read, which an edit will report.
-        state.record_read(&place.real_path(), &hash).unwrap_or_default();
+        state.record_read(&resolved.real_path(), &hash).unwrap_or_default();
     }
     Ok(content)
 }

@@ -59,7 +59,7 @@ impl ToolInput for WriteInput {
 }
 
 impl WriteTool {
-    /// Returns a tool that writes files in `workplace`; relative paths begin in its workspace.
+    /// Returns a tool that writes files in `tool_context`; relative paths begin in its workspace.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>) -> Self {
         Self { tool_context: tool_context.into() }

@@ -57,10 +57,10 @@ pub(super) fn walk_files(
 
 fn walk_builder(
     tool_context: &ToolContext,
-    place: &ResolvedPath,
+    resolved: &ResolvedPath,
     filters: WalkFilters,
 ) -> WalkBuilder {
-    let mut builder = WalkBuilder::new(place.real_path());
+    let mut builder = WalkBuilder::new(resolved.real_path());
     builder.hidden(false).require_git(false).git_global(false).follow_links(false);
     builder.sort_by_file_path(std::path::Path::cmp);
     if let Some(paths) = filters.paths {

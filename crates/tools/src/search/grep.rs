@@ -132,7 +132,7 @@ impl GrepInput {
 }
 
 impl GrepTool {
-    /// Returns a tool that searches in `workplace`.
+    /// Returns a tool that searches in `tool_context`.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>) -> Self {
         Self { tool_context: tool_context.into() }

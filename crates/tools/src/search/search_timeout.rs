@@ -24,7 +24,7 @@ impl StopFlag {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns a reader of `from` that ends when the flag is set.
+    /// Returns a reader of `reader` that ends when the flag is set.
     pub(super) fn stoppable_reader<R: Read>(&self, reader: R) -> StoppableReader<'_, R> {
         StoppableReader { stop: self, reader }
     }

@@ -113,7 +113,7 @@ impl BashInput {
 }
 
 impl BashTool {
-    /// Returns a shell tool that works in `workplace` and uses `clock`.
+    /// Returns a shell tool that works in `tool_context` and uses `clock`.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>, clock: Arc<dyn Clock>) -> Self {
         let tool_context = tool_context.into();

@@ -36,7 +36,7 @@ struct BashOutputInput {
 impl ToolInput for BashOutputInput {}
 
 impl BashOutputTool {
-    /// Returns a tool that polls the commands started in `workplace`.
+    /// Returns a tool that polls the commands started in `tool_context`.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>) -> Self {
         Self { tool_context: tool_context.into() }

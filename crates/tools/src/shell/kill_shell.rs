@@ -32,7 +32,7 @@ struct KillShellInput {
 impl ToolInput for KillShellInput {}
 
 impl KillShellTool {
-    /// Returns a tool that ends the commands started in `workplace`.
+    /// Returns a tool that ends the commands started in `tool_context`.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>) -> Self {
         Self { tool_context: tool_context.into() }

@@ -164,7 +164,7 @@ impl ToolState {
 
 /// Evicts the oldest files of a folder until one more fits: one file, and as many bytes as it may
 /// grow to.
-pub(crate) fn evict_oldest_files(folder: &Path, limit: usize, most_bytes: u64) {
+pub(crate) fn evict_oldest_files(folder: &Path, max_files: usize, max_bytes: u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let looked_at = |entry: fs::DirEntry| {
         let found = entry.metadata().ok();
@@ -174,15 +174,15 @@ pub(crate) fn evict_oldest_files(folder: &Path, limit: usize, most_bytes: u64) {
     };
     let mut files: Vec<_> = entries.map(looked_at).collect();
     files.sort();
-    let mut remaining = files.len();
+    let mut file_count = files.len();
     let mut bytes: u64 = files.iter().map(|(_, _, bytes)| *bytes).sum();
     for (_, path, size) in &files {
-        if remaining < limit && bytes <= most_bytes {
+        if file_count < max_files && bytes <= max_bytes {
             return;
         }
         // A file that cannot be removed is tried again next time.
         fs::remove_file(path).unwrap_or_default();
-        remaining -= 1;
+        file_count -= 1;
         bytes = bytes.saturating_sub(*size);
     }
 }

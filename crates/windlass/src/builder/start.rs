@@ -90,14 +90,14 @@ impl WindlassBuilder {
     }
 
     fn check_tools_at_once(&self) -> Result<(), InvalidSettings> {
-        let (value, limit) = (self.tools_at_once as u64, MOST_TOOLS_AT_ONCE as u64);
+        let (value, most) = (self.tools_at_once as u64, MOST_TOOLS_AT_ONCE as u64);
         let bad = || InvalidSettings::OutOfRange {
             name: Arc::from("tools_at_once"),
             value,
             least: 1,
-            most: limit,
+            most,
         };
-        if (1..=limit).contains(&value) { Ok(()) } else { Err(bad()) }
+        if (1..=most).contains(&value) { Ok(()) } else { Err(bad()) }
     }
 }
 

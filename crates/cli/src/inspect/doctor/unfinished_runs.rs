@@ -98,8 +98,8 @@ async fn check_logs(store: &dyn Store, runs: &[RunInfo]) -> Result<DoctorCheck, 
     let newest = runs.iter().map(|run| &run.lane).filter(|lane| seen.insert((*lane).clone()));
     let newest: Vec<&LaneId> = newest.take(MAX_LOGS).collect();
     for lane in &newest {
-        let story = ConversationHistory::load(store, (*lane).clone()).await?;
-        if let Some(damage) = story.damage {
+        let history = ConversationHistory::load(store, (*lane).clone()).await?;
+        if let Some(damage) = history.damage {
             return Ok(DoctorCheck::broken("logs", format!("{lane}: {damage}")));
         }
     }

@@ -69,31 +69,31 @@ impl TableColumn {
 pub(crate) fn format_table(
     runs: &[ListedRun],
     around: &TableContext<'_>,
-    paper: OutputStyle,
+    style: OutputStyle,
 ) -> Vec<String> {
     let mut columns = build_columns(runs, around);
     let taken =
         |columns: &[TableColumn]| columns.iter().map(|column| column.width() + 2).sum::<usize>();
-    let has_room = |columns: &[TableColumn]| taken(columns) + MIN_PROMPT_CHARS <= paper.width();
+    let has_room = |columns: &[TableColumn]| taken(columns) + MIN_PROMPT_CHARS <= style.width();
     while !has_room(&columns) && columns.len() > 2 {
         let least = columns.iter().map(|column| column.rank).min();
         columns.retain(|column| Some(column.rank) != least);
     }
     // On the narrowest terminals the id stays complete and the state is cut.
-    let overflow = (taken(&columns) + MIN_REST_CHARS).saturating_sub(paper.width());
+    let overflow = (taken(&columns) + MIN_REST_CHARS).saturating_sub(style.width());
     if overflow > 0
         && let Some(last) = columns.last_mut()
     {
         let chars = last.width().saturating_sub(overflow);
         last.cells.iter_mut().for_each(|(cell, _)| *cell = truncate(cell, chars));
     }
-    let remaining = paper.width().saturating_sub(taken(&columns));
+    let remaining = style.width().saturating_sub(taken(&columns));
     let heads: String = columns.iter().map(|column| column.pad_cell(column.name) + "  ").collect();
-    let mut lines = vec![paper.paint(Color::Dim, &truncate(&(heads + "PROMPT"), paper.width()))];
+    let mut lines = vec![style.paint(Color::Dim, &truncate(&(heads + "PROMPT"), style.width()))];
     for (at, listed) in runs.iter().enumerate() {
         let cells = columns.iter().filter_map(|column| {
             let (cell, ink) = column.cells.get(at)?;
-            Some(paper.paint(*ink, &column.pad_cell(cell)) + "  ")
+            Some(style.paint(*ink, &column.pad_cell(cell)) + "  ")
         });
         let line = cells.collect::<String>() + &to_one_line(&prompt_text(listed), remaining);
         lines.push(line.trim_end().to_owned());

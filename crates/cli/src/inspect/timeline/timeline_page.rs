@@ -18,17 +18,17 @@ const MAX_TEXT_CHARS: usize = 20_000;
 
 /// Renders the items of a conversation, oldest first.
 pub(crate) fn render_timeline(
-    story: &ConversationHistory,
+    history: &ConversationHistory,
     scenes: &[TimelineItem],
-    paper: OutputStyle,
+    style: OutputStyle,
 ) -> Vec<String> {
-    let entries = count_irregular_noun(story.entries.len() as u64, "entry", "entries");
-    let since = story.entries.first().map_or(String::new(), |first| {
+    let entries = count_irregular_noun(history.entries.len() as u64, "entry", "entries");
+    let since = history.entries.first().map_or(String::new(), |first| {
         format!(", since {}", time_format::format_timestamp(first.at))
     });
-    let mut lines = vec![paper.paint(Color::Bold, &format!("{} ({entries}{since})", story.lane))];
+    let mut lines = vec![style.paint(Color::Bold, &format!("{} ({entries}{since})", history.lane))];
     for scene in scenes {
-        lines.push(render_item(paper, scene));
+        lines.push(render_item(style, scene));
     }
     lines.push(String::new());
     lines

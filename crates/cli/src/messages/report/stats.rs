@@ -49,15 +49,15 @@ pub(crate) fn histogram_title(stats: &RunStats, style: OutputStyle) -> String {
 
 /// The lines of the bars.
 pub(crate) fn bar_lines(bars: &[HistogramBar], style: OutputStyle) -> Vec<String> {
-    let limit = bars.iter().map(|bar| bar.runs).max().unwrap_or(1).max(1);
-    let remaining = style.width().saturating_sub(24).min(60);
+    let max_runs = bars.iter().map(|bar| bar.runs).max().unwrap_or(1).max(1);
+    let max_width = style.width().saturating_sub(24).min(60);
     let draw = |bar: &HistogramBar| {
         let name = match bar.from == bar.upto {
             true => bar.from.to_string(),
             false => format!("{}–{}", bar.from, bar.upto),
         };
         // A bar of one run is always visible.
-        let length = bar.runs.saturating_mul(remaining).div_ceil(limit);
+        let length = bar.runs.saturating_mul(max_width).div_ceil(max_runs);
         let ink = style.paint(Color::Green, &"█".repeat(length));
         let count = if bar.runs == 0 { String::new() } else { format!(" {}", bar.runs) };
         format!("  {name:>9} │{ink}{count}")

@@ -12,11 +12,11 @@ use crate::terminal::time_format::{format_clock, format_duration, format_offset}
 use crate::terminal::{sanitize_line, truncate};
 
 /// The heading of the table.
-pub(crate) fn table_heading(remaining: usize, first: UnixMillis) -> String {
+pub(crate) fn table_heading(calls_width: usize, first: UnixMillis) -> String {
     // The time zone is in the heading, once for all rows.
     let time = format!("at{}", format_offset(first));
     let (iter, because, calls) = ("iter", "reason", "calls");
-    format!("{iter:>4} {time:<8} {because:<16} {calls:<remaining$} {:>8} {:>6} stop", "in", "out")
+    format!("{iter:>4} {time:<8} {because:<16} {calls:<calls_width$} {:>8} {:>6} stop", "in", "out")
 }
 
 /// The model's stop reason, if this version does not know it.
@@ -82,8 +82,8 @@ pub(crate) fn open_call_cell(call: &Call) -> String {
 }
 
 /// Why the run ended, or what it does.
-pub(crate) fn closing_line(story: &ConversationHistory, run: &RunId) -> String {
-    for entry in &story.entries {
+pub(crate) fn closing_line(history: &ConversationHistory, run: &RunId) -> String {
+    for entry in &history.entries {
         for record in &entry.records {
             if let Record::RunFinished { run: ended, cause, .. } = record
                 && ended == run
@@ -93,7 +93,7 @@ pub(crate) fn closing_line(story: &ConversationHistory, run: &RunId) -> String {
             }
         }
     }
-    match &story.conversation.run {
+    match &history.conversation.run {
         Some(active) if active.id == *run => {
             let waits = active.open_questions().count();
             match waits {

@@ -84,15 +84,15 @@ fn column_widths(
 ) -> Option<Vec<usize>> {
     let mut widths: Vec<usize> = head.iter().map(|cell| text_columns(cell).max(1)).collect();
     for row in body {
-        for (limit, cell) in widths.iter_mut().zip(row) {
-            *limit = (*limit).max(text_columns(cell));
+        for (column_width, cell) in widths.iter_mut().zip(row) {
+            *column_width = (*column_width).max(text_columns(cell));
         }
     }
     let between = 3 * widths.len().saturating_sub(1);
-    let remaining = width.checked_sub(between)?;
+    let available = width.checked_sub(between)?;
     loop {
         let taken: usize = widths.iter().sum();
-        let over = taken.checked_sub(remaining).filter(|over| *over > 0);
+        let over = taken.checked_sub(available).filter(|over| *over > 0);
         let Some(over) = over else { return Some(widths) };
         let widest = widths.iter_mut().max()?;
         if *widest <= MIN_COLUMN {

@@ -121,8 +121,8 @@ impl RateGateState {
     }
 
     pub(super) fn record_headers(&mut self, said: &RateLimitHeaders, now: u64) {
-        self.requests = said.requests.map(|remaining| remaining.anchored_at(now)).or(self.requests);
-        self.tokens = said.tokens.map(|remaining| remaining.anchored_at(now)).or(self.tokens);
+        self.requests = said.requests.map(|quota| quota.anchored_at(now)).or(self.requests);
+        self.tokens = said.tokens.map(|quota| quota.anchored_at(now)).or(self.tokens);
     }
 
     pub(super) fn record_outcome(&mut self, outcome: CallOutcome, now: u64) {
@@ -166,8 +166,8 @@ impl RateGateState {
     }
 
     pub(super) fn snapshot(&self, name: Arc<str>, now: u64) -> RateGateSnapshot {
-        let left = |left: Option<RemainingQuota>| {
-            left.filter(|remaining| remaining.reset_ms > now).map(|remaining| remaining.remaining)
+        let left = |quota: Option<RemainingQuota>| {
+            quota.filter(|quota| quota.reset_ms > now).map(|remaining| remaining.remaining)
         };
         RateGateSnapshot {
             name,
@@ -183,15 +183,15 @@ impl RateGateState {
 
 /// How long to wait for a quota. It counts until its reset; after that moment the remaining count
 /// is unknown, so no call waits longer.
-fn quota_wait_ms(left: Option<RemainingQuota>, wanted: u64, now: u64) -> u64 {
-    match left {
-        Some(remaining) if remaining.remaining < wanted => remaining.reset_ms.saturating_sub(now),
+fn quota_wait_ms(quota: Option<RemainingQuota>, wanted: u64, now: u64) -> u64 {
+    match quota {
+        Some(quota) if quota.remaining < wanted => quota.reset_ms.saturating_sub(now),
         Some(_) | None => 0,
     }
 }
 
-fn spend_quota(left: &mut Option<RemainingQuota>, count: u64) {
-    if let Some(remaining) = left {
-        remaining.remaining = remaining.remaining.saturating_sub(count);
+fn spend_quota(quota: &mut Option<RemainingQuota>, count: u64) {
+    if let Some(quota) = quota {
+        quota.remaining = quota.remaining.saturating_sub(count);
     }
 }

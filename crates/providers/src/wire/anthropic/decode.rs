@@ -195,8 +195,8 @@ impl MessagesDecoder {
     }
 
     fn into_reply(mut self) -> DecodedReply {
-        let text = self.stop_reason.unwrap_or_else(|| Arc::from("end_turn"));
-        let stop_reason = StopReason::from(text);
+        let name = self.stop_reason.unwrap_or_else(|| Arc::from("end_turn"));
+        let stop_reason = StopReason::from(name);
         let ending = match stop_reason {
             StopReason::MaxTokens | StopReason::ContextWindowExceeded => OutputEnd::OutputLimit,
             _ => OutputEnd::Other,
@@ -261,8 +261,8 @@ impl StreamDecoder for MessagesDecoder {
 
     fn finish(mut self: Box<Self>, _stream: &dyn ReplyObserver) -> Result<DecodedReply, CallError> {
         if !self.stopped {
-            let location = if self.open.is_empty() { "between blocks" } else { "inside a block" };
-            return Err(CallError::StreamCut(location.to_owned()));
+            let position = if self.open.is_empty() { "between blocks" } else { "inside a block" };
+            return Err(CallError::StreamCut(position.to_owned()));
         }
         if self.stop_reason.is_none() {
             self.envelope.add_notice(CallNotice::StopReasonMissing);

@@ -36,9 +36,9 @@ pub(super) fn apply_delta(
 ) {
     match delta.kind.as_ref() {
         "text_delta" => {
-            if let Some(item) = delta.text {
-                open.append("text", item);
-                stream.on_text(&json_string::decode_raw_string(item).unwrap_or_default());
+            if let Some(raw) = delta.text {
+                open.append("text", raw);
+                stream.on_text(&json_string::decode_raw_string(raw).unwrap_or_default());
             }
         }
         "input_json_delta" => {
@@ -47,9 +47,9 @@ pub(super) fn apply_delta(
             open.arguments_mut().push_str(&chunk);
         }
         "thinking_delta" => {
-            if let Some(item) = delta.thinking {
-                open.append("thinking", item);
-                stream.on_thinking(&json_string::decode_raw_string(item).unwrap_or_default());
+            if let Some(raw) = delta.thinking {
+                open.append("thinking", raw);
+                stream.on_thinking(&json_string::decode_raw_string(raw).unwrap_or_default());
             }
         }
         "signature_delta" => {

@@ -88,8 +88,8 @@ impl OpenBlock {
     }
 
     /// Appends to a string field.
-    pub(super) fn append(&mut self, key: impl Into<Cow<'static, str>>, item: &RawValue) {
-        if let Some(chunk) = json_string::raw_string_contents(item) {
+    pub(super) fn append(&mut self, key: impl Into<Cow<'static, str>>, raw: &RawValue) {
+        if let Some(chunk) = json_string::raw_string_contents(raw) {
             self.append_escaped(key, chunk);
         }
     }

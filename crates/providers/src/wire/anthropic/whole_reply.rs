@@ -30,13 +30,13 @@ struct MessagesResponse<'a> {
 /// Decodes the reply in a response body.
 pub(crate) fn decode_whole_reply(
     body: &str,
-    asked: &DecodeContext,
+    context: &DecodeContext,
 ) -> Result<DecodedReply, CallError> {
     let message: MessagesResponse<'_> = serde_json::from_str(body)
         .map_err(|error| CallError::Malformed(format!("invalid Messages response: {error}")))?;
     let mut envelope = ReplyEnvelope::default();
     let used = message.usage.map(|used| MessagesUsage::parse(used.get())).unwrap_or_default();
-    let usage = asked.usage_or_estimate(used.to_reported(), body.len(), &mut envelope);
+    let usage = context.usage_or_estimate(used.to_reported(), body.len(), &mut envelope);
     let stop_reason = StopReason::from(message.stop_reason.as_deref().unwrap_or("end_turn"));
     let raw = |raw: &&RawValue| RawJson::parse(raw.get()).ok().map(ContentBlock::new);
     let mut blocks: Vec<ContentBlock> = message.content.iter().filter_map(raw).collect();

@@ -156,8 +156,8 @@ impl ChatDecoder {
 
     fn into_reply(mut self, stream: &dyn ReplyObserver) -> Result<DecodedReply, CallError> {
         let stopped = self.parts.truncate_at_stop(&self.stop_matcher);
-        let text = self.finish_reason.as_deref().unwrap_or_default();
-        let ending = match text {
+        let finish_reason = self.finish_reason.as_deref().unwrap_or_default();
+        let ending = match finish_reason {
             "length" | "model_length" => OutputEnd::OutputLimit,
             _ => OutputEnd::Other,
         };
@@ -170,8 +170,8 @@ impl ChatDecoder {
         let stop_reason = match (self.has_refusal, &stop_sequence, has_calls) {
             (true, _, _) => StopReason::Refusal,
             (false, Some(_), false) => StopReason::StopSequence,
-            (false, _, true) => stop_reason_with_calls(text),
-            (false, None, false) => stop_reason_without_calls(text)?,
+            (false, _, true) => stop_reason_with_calls(finish_reason),
+            (false, None, false) => stop_reason_without_calls(finish_reason)?,
         };
         let reply = ModelReply {
             blocks,
@@ -187,8 +187,8 @@ impl ChatDecoder {
 
 /// The stop reason of a reply with calls: whatever the server reports, calls are calls; only the
 /// output limit changes that.
-fn stop_reason_with_calls(text: &str) -> StopReason {
-    match text {
+fn stop_reason_with_calls(finish_reason: &str) -> StopReason {
+    match finish_reason {
         "length" => StopReason::MaxTokens,
         "model_length" => StopReason::ContextWindowExceeded,
         "content_filter" => StopReason::Refusal,
@@ -196,14 +196,14 @@ fn stop_reason_with_calls(text: &str) -> StopReason {
     }
 }
 
-fn stop_reason_without_calls(text: &str) -> Result<StopReason, CallError> {
-    match text {
+fn stop_reason_without_calls(finish_reason: &str) -> Result<StopReason, CallError> {
+    match finish_reason {
         "" | "stop" | "eos" | "tool_calls" | "function_call" => Ok(StopReason::EndTurn),
         "length" => Ok(StopReason::MaxTokens),
         "content_filter" => Ok(StopReason::Refusal),
         "model_length" => Ok(StopReason::ContextWindowExceeded),
         "error" | "insufficient_system_resource" | "abort" => {
-            Err(CallError::StreamCut(format!("the server aborted the reply: {text}")))
+            Err(CallError::StreamCut(format!("the server aborted the reply: {finish_reason}")))
         }
         other => Ok(StopReason::from(other)),
     }

@@ -279,9 +279,9 @@ impl StreamDecoder for ResponsesDecoder {
         match self.end.take() {
             Some(end) => self.into_reply(&end, stream),
             None => {
-                let location =
+                let position =
                     if self.open.is_empty() { "between items" } else { "inside an item" };
-                Err(CallError::StreamCut(location.to_owned()))
+                Err(CallError::StreamCut(position.to_owned()))
             }
         }
     }

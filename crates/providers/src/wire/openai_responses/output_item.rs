@@ -94,12 +94,12 @@ fn add_block(
 /// Creates a call; where the server gives no id, one is generated.
 pub(super) fn streamed_call(
     item: &OutputItem<'_>,
-    asked: &DecodeContext,
+    context: &DecodeContext,
     draft: &ReplyBuilder,
     arguments: String,
 ) -> StreamedCall {
     let id = item.call_id.as_deref().filter(|id| !id.is_empty()).map(str::to_owned);
-    let id = id.unwrap_or_else(|| format!("call_{}_{}", asked.model_call, draft.len()));
+    let id = id.unwrap_or_else(|| format!("call_{}_{}", context.model_call, draft.len()));
     StreamedCall::new(&id, item.name.as_deref().unwrap_or_default(), arguments)
 }
 

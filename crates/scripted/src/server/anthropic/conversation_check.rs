@@ -26,7 +26,7 @@ pub(super) fn check_messages(messages: &[MessagesInput<'_>]) -> Result<(), Reque
 }
 
 fn check_not_empty(
-    place: usize,
+    index: usize,
     message: &MessagesInput<'_>,
     is_last: bool,
 ) -> Result<(), RequestRejection> {
@@ -39,7 +39,7 @@ fn check_not_empty(
     }
     match message.blocks.is_empty() && !may_be_empty {
         true => Err(RequestRejection::invalid(format!(
-            "messages.{place}: all messages must have non-empty content except for the optional \
+            "messages.{index}: all messages must have non-empty content except for the optional \
              final assistant message"
         ))),
         false => Ok(()),
@@ -48,13 +48,13 @@ fn check_not_empty(
 
 /// Checks that every block has the fields that its type requires.
 fn check_required_fields(
-    place: usize,
+    index: usize,
     message: &MessagesInput<'_>,
 ) -> Result<(), RequestRejection> {
     let missing = message.blocks.iter().enumerate().find_map(|(at, block)| {
         let field = missing_field(block)?;
         let kind = truncate_quoted(&block.r#type);
-        Some(format!("messages.{place}.content.{at}.{kind}.{field}: Field required"))
+        Some(format!("messages.{index}.content.{at}.{kind}.{field}: Field required"))
     });
     missing.map_or(Ok(()), |message| Err(RequestRejection::invalid(message)))
 }
@@ -72,7 +72,7 @@ fn missing_field(block: &MessagesInputBlock<'_>) -> Option<&'static str> {
 
 /// Checks that every result belongs to a call of the message before.
 fn check_results_match(
-    place: usize,
+    index: usize,
     before: Option<&MessagesInput<'_>>,
     message: &MessagesInput<'_>,
 ) -> Result<(), RequestRejection> {
@@ -81,7 +81,7 @@ fn check_results_match(
         let id = tool_result_id(block).filter(|id| !called.contains(id))?;
         let id = truncate_quoted(id);
         Some(format!(
-            "messages.{place}.content.{at}: unexpected `tool_use_id` found in `tool_result` \
+            "messages.{index}.content.{at}: unexpected `tool_use_id` found in `tool_result` \
              blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in \
              the previous message."
         ))

@@ -32,7 +32,7 @@ fn leading_tool_messages<'a, 'b>(messages: &'a [ChatInput<'b>]) -> &'a [ChatInpu
 
 /// Checks that the tool messages after a message answer its calls.
 fn check_answers_match(
-    place: usize,
+    message_index: usize,
     message: &ChatInput<'_>,
     answers: &[ChatInput<'_>],
 ) -> Result<(), RequestRejection> {
@@ -40,7 +40,7 @@ fn check_answers_match(
         message.calls.iter().any(|call| call.id == answer.answered_call_id)
     };
     for (at, answer) in answers.iter().enumerate() {
-        let index = place.saturating_add(at).saturating_add(1);
+        let index = message_index.saturating_add(at).saturating_add(1);
         check_content(index, answer)?;
         match &answer.answered_call_id {
             None => return Err(missing_id_rejection(index)),
@@ -52,7 +52,7 @@ fn check_answers_match(
         |call: &&ChatToolCall| answers.iter().any(|answer| answer.answered_call_id == call.id);
     let open = message.calls.iter().filter(|call| !answered(call));
     let open: Vec<&str> = open.filter_map(|call| call.id.as_deref()).collect();
-    if open.is_empty() { Ok(()) } else { Err(unanswered_calls_rejection(place, &open)) }
+    if open.is_empty() { Ok(()) } else { Err(unanswered_calls_rejection(message_index, &open)) }
 }
 
 /// Checks that the content is a text or a list of parts, or missing where there are calls.

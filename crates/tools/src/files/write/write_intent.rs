@@ -32,21 +32,21 @@ struct WriteIntent {
 pub(crate) fn write_with_intent(
     context: &CallContext,
     state: &ToolState,
-    place: &ResolvedPath,
+    resolved: &ResolvedPath,
     before: Option<&FileSnapshot>,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
     let after = content_hash::hash_bytes(bytes);
     let intent = WriteIntent {
         key: context.idempotency_key.to_string(),
-        path: place.real_path(),
+        path: resolved.real_path(),
         before: before.map(|before| before.hash.clone()),
         after: after.clone(),
     };
     // Without the intent a human is asked after a crash in the middle, who can tell as well.
     state.write_note(&intent_note(context.call), &intent).unwrap_or_default();
-    atomic_write::replace_atomically(place, before, bytes)?;
-    state.record_read(&place.real_path(), &after).unwrap_or_default();
+    atomic_write::replace_atomically(resolved, before, bytes)?;
+    state.record_read(&resolved.real_path(), &after).unwrap_or_default();
     Ok(())
 }
 

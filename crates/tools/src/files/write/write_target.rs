@@ -54,13 +54,13 @@ pub(crate) fn read_snapshot(resolved: &ResolvedPath) -> Result<Option<FileSnapsh
 /// Checks that the file was read and has not changed since: only then it may be overwritten.
 pub(crate) fn check_was_read(
     state: &ToolState,
-    place: &ResolvedPath,
+    resolved: &ResolvedPath,
     before: &FileSnapshot,
 ) -> Result<(), ToolError> {
-    match state.last_read_hash(&place.real_path()) {
+    match state.last_read_hash(&resolved.real_path()) {
         Some(hash) if hash == before.hash => Ok(()),
-        Some(_) => Err(file_changed_error(&place.display_path)),
-        None => Err(not_read_error(&place.display_path)),
+        Some(_) => Err(file_changed_error(&resolved.display_path)),
+        None => Err(not_read_error(&resolved.display_path)),
     }
 }
 
