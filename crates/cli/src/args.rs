@@ -121,7 +121,7 @@ impl AgentArgs {
 #[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// Use this model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml [default: $ANTHROPIC_MODEL, else `model` of the settings, the profile or config.toml, else chosen by the keys that are set]
+    /// Use this model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml [default: $ANTHROPIC_MODEL, else `model` of the profile, the settings or config.toml, else chosen by the keys that are set]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Use this model when the first one stays overloaded [default: `fallback_model` of config.toml]
@@ -186,7 +186,7 @@ pub(crate) struct PermissionArgs {
     #[arg(long)]
     pub(crate) dangerously_skip_permissions: bool,
     /// Choose what to do when a call needs approval [default: prompt at a terminal, else deny]
-    #[arg(long, value_name = "WHO", value_enum)]
+    #[arg(long, value_name = "ACTION", value_enum)]
     pub(crate) when_asked: Option<WhenAsked>,
     /// Offer only these tools, separated by commas; `default` for all, empty for none [default: all]
     #[arg(long, value_name = "NAMES")]

@@ -79,5 +79,6 @@ pub(crate) use stop::{
 };
 pub(crate) use task_list::task_lines;
 pub(crate) use trust::{
-    TRUST_CHOICES, folder_untrusted, grant_lines, too_much_to_trust, trust_question,
+    TRUST_CHOICES, TRUST_CHOICES_HELP, folder_untrusted, grant_lines, too_much_to_trust,
+    trust_question,
 };

@@ -83,9 +83,9 @@ pub(crate) fn parse_answer(word: AnswerArg, text: Option<String>) -> anyhow::Res
         (AnswerArg::Retry, _) => HumanAnswer::Retry {},
         (AnswerArg::Abandon, _) => HumanAnswer::Abandon {},
         (AnswerArg::Continue, _) => HumanAnswer::Continue {},
-        (AnswerArg::Deny, words) => {
-            HumanAnswer::Deny { reason: words.unwrap_or_else(|| Arc::from("the user said no")) }
-        }
+        (AnswerArg::Deny, words) => HumanAnswer::Deny {
+            reason: words.unwrap_or_else(|| Arc::from("the user denied the call")),
+        },
         (AnswerArg::MarkDone, words) => {
             HumanAnswer::MarkDone { text: words.unwrap_or_else(|| Arc::from("done")) }
         }

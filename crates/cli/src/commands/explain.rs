@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use serde::Serialize;
-use windlass::core::log::ids::RunId;
 
 use crate::args::inspect_args::InspectArgs;
 use crate::inspect::explain::{self, Driver, RunExplanation};
@@ -28,7 +27,7 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     if let Some(queued) = pending_run::find_pending_run(store.as_ref(), &found, &history).await? {
         return queued.print(args.json);
     }
-    let run = found.run.or_else(|| newest_run_id(&history));
+    let run = found.run.or_else(|| history.newest_run_id());
     let run = run.context(messages::action::NO_RUN_IN_CONVERSATION)?;
     let owner = store.lane_info(found.lane).await?;
     let need = pending_run::need_of(store.as_ref(), &history.lane, &run).await?;
@@ -41,12 +40,6 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
         print_text(&account, &traces);
     }
     Ok(damage_report::report_damage(&history))
-}
-
-/// The id of the active run, else of the last one.
-fn newest_run_id(history: &ConversationHistory) -> Option<RunId> {
-    let active = history.conversation.run.as_ref().map(|run| run.id.clone());
-    active.or_else(|| history.run_ids().pop())
 }
 
 fn to_json(account: &RunExplanation, traces: &[RunTrace]) -> anyhow::Result<String> {

@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use windlass::core::log::ids::RunId;
-
 use crate::args::inspect_args::InspectArgs;
+use crate::inspect::explain::{self, Driver};
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::timeline::{self, render_timeline};
-use crate::inspect::{damage_report, explain, id_lookup, pending_run};
+use crate::inspect::{damage_report, id_lookup, pending_run};
 use crate::setup;
 use crate::terminal::{self, OutputStyle};
 
@@ -29,16 +28,13 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
         render_timeline(&history, &scenes, style)
             .iter()
             .for_each(|line| terminal::print_line(line));
-        if let Some(run) = found.run.or_else(|| newest_run_id(&history)) {
-            let standing = explain::state_summary(&history, &run);
-            standing.iter().for_each(|line| terminal::print_line(&style.wrap(line, 0)));
+        if let Some(run) = found.run.or_else(|| history.newest_run_id()) {
+            let owner = store.lane_info(history.lane.clone()).await?;
+            let need = pending_run::need_of(store.as_ref(), &history.lane, &run).await?;
+            let driver = Driver { lane: owner.as_ref(), need: need.as_ref() };
+            let summary = explain::state_summary(&history, &run, driver);
+            summary.iter().for_each(|line| terminal::print_line(&style.wrap(line, 0)));
         }
     }
     Ok(damage_report::report_damage(&history))
-}
-
-/// The id of the run whose state is shown: the newest one.
-fn newest_run_id(history: &ConversationHistory) -> Option<RunId> {
-    let active = history.conversation.run.as_ref().map(|run| run.id.clone());
-    active.or_else(|| history.run_ids().pop())
 }

@@ -1,5 +1,6 @@
 //! Model selection: flags, then the environment, then the configuration.
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -225,9 +226,19 @@ fn override_window(settings: &mut Settings, args: &ModelArgs) {
     }
 }
 
+/// The largest script that is read.
+const MAX_SCRIPT_BYTES: u64 = 4 * 1024 * 1024;
+
 /// Reads a script.
 pub(crate) fn read_script(path: &std::path::Path) -> anyhow::Result<Script> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the script {}", path.display()))?;
+    let mut text = String::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_SCRIPT_BYTES + 1).read_to_string(&mut text));
+    let bytes = read.with_context(|| format!("cannot read the script {}", path.display()))?;
+    anyhow::ensure!(
+        bytes as u64 <= MAX_SCRIPT_BYTES,
+        "the script {} is larger than 4 MiB; use a smaller file",
+        path.display()
+    );
     Script::parse(&text).with_context(|| format!("invalid script {}", path.display()))
 }

@@ -158,13 +158,17 @@ fn is_at_work(state: RunState) -> bool {
 }
 
 /// The state of a run, in a few sentences.
-pub(crate) fn state_summary(history: &ConversationHistory, run: &RunId) -> Vec<String> {
-    let account = explain(history, run, Driver::default());
-    let title = report::explain::run_title(&account.run, &account.conversation, account.state);
+pub(crate) fn state_summary(
+    history: &ConversationHistory,
+    run: &RunId,
+    driver: Driver<'_>,
+) -> Vec<String> {
+    let account = explain(history, run, driver);
+    let title = account.title();
     let wanted = |topic: SectionTopic| matches!(topic, SectionTopic::Ending | SectionTopic::Limits);
     let sections = account.sections.into_iter().filter(|section| wanted(section.topic));
-    let said = sections.flat_map(|section| section.sentences).map(|said| said.text);
-    std::iter::once(title).chain(said).collect()
+    let texts = sections.flat_map(|section| section.sentences).map(|sentence| sentence.text);
+    std::iter::once(title).chain(texts).collect()
 }
 
 /// Records the state before and at the end of the run.
@@ -230,13 +234,16 @@ impl ExplainSentence {
 }
 
 impl RunExplanation {
-    /// Renders the explanation as lines of text.
-    pub(crate) fn to_lines(&self, style: OutputStyle) -> Vec<String> {
-        let title = match self.is_interrupted {
+    fn title(&self) -> String {
+        match self.is_interrupted {
             true => report::explain::interrupted(&self.run, &self.conversation),
             false => report::explain::run_title(&self.run, &self.conversation, self.state),
-        };
-        let mut lines = vec![style.paint(Color::Bold, &title)];
+        }
+    }
+
+    /// Renders the explanation as lines of text.
+    pub(crate) fn to_lines(&self, style: OutputStyle) -> Vec<String> {
+        let mut lines = vec![style.paint(Color::Bold, &self.title())];
         for section in &self.sections {
             lines.push(String::new());
             let heading = match (self.is_interrupted, section.topic) {

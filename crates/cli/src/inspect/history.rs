@@ -135,6 +135,12 @@ impl ConversationHistory {
         rows
     }
 
+    /// The id of the active run, else of the last one.
+    pub(crate) fn newest_run_id(&self) -> Option<RunId> {
+        let active = self.conversation.run.as_ref().map(|run| run.id.clone());
+        active.or_else(|| self.run_ids().pop())
+    }
+
     /// The ids of the runs, in the order they started.
     pub(crate) fn run_ids(&self) -> Vec<RunId> {
         let mut seen = BTreeSet::new();

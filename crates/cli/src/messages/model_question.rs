@@ -80,6 +80,10 @@ impl ModelQuestion {
         if typed.is_empty() {
             return None;
         }
+        // A label may be a number itself.
+        if let Some(option) = self.options.iter().find(|option| option.label.trim() == typed) {
+            return Some(option.label.clone());
+        }
         let words: Vec<&str> =
             typed.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty()).collect();
         let numbers: Option<Vec<usize>> = words.iter().map(|word| word.parse().ok()).collect();

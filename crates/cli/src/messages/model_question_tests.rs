@@ -36,3 +36,13 @@ fn a_text_that_was_sent_answers_one_question_or_all() {
     let other = RawJson::parse(r#"{"question": "What now?"}"#).unwrap();
     assert_eq!(resolve_answer_text(&other, "2").unwrap(), "2");
 }
+
+#[test]
+fn a_label_that_is_a_number_can_be_typed() {
+    let ports = r#"{"questions": [
+        {"question": "Which port?", "options": [{"label": "8080"}, {"label": "1"}]}]}"#;
+    let question = &parse_model_questions(&RawJson::parse(ports).unwrap())[0];
+    assert_eq!(question.resolve_answer("8080").as_deref(), Some("8080"));
+    assert_eq!(question.resolve_answer("1").as_deref(), Some("1"), "a label counts first");
+    assert_eq!(question.resolve_answer("2").as_deref(), Some("1"));
+}

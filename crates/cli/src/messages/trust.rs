@@ -10,6 +10,10 @@ use crate::terminal::{escape_invisible, sanitize_text};
 /// The answers to the question whether a folder is trusted.
 pub(crate) const TRUST_CHOICES: &str = "[y] trust it  [n] continue without these settings:";
 
+/// What `?` prints at the trust question.
+pub(crate) const TRUST_CHOICES_HELP: &str = "y   apply the settings listed above until they change
+n   ignore them; you are asked again when something changes";
+
 /// The message that a run in an untrusted folder prints once.
 pub(crate) fn folder_untrusted(at: &FolderTrust) -> String {
     let folder = sanitize_text(&at.folder.display().to_string()).replace('\n', "\u{fffd}");

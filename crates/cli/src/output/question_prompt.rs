@@ -312,7 +312,9 @@ fn parse_typed_answer(
                 project_rules::save_allow_rule(&project.folder, rule)?;
                 Some(HumanAnswer::allow_with_rule(rule.clone()))
             }
-            ("n" | "no", _) => Some(HumanAnswer::Deny { reason: Arc::from("the user said no") }),
+            ("n" | "no", _) => {
+                Some(HumanAnswer::Deny { reason: Arc::from("the user denied the call") })
+            }
             (other, _) => other
                 .strip_prefix("n ")
                 .map(|why| HumanAnswer::Deny { reason: Arc::from(why.trim()) }),

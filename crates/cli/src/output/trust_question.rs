@@ -32,7 +32,8 @@ pub(crate) fn ask_trust(at: &FolderTrust) -> io::Result<Option<TrustDecision>> {
         match typed.trim() {
             "y" | "yes" => return Ok(Some(TrustDecision::Trusted)),
             "n" | "no" => return Ok(Some(TrustDecision::Declined)),
-            _ => {}
+            "?" => writeln!(out, "{}", messages::TRUST_CHOICES_HELP)?,
+            _ => writeln!(out, "Please answer y or n; ? explains them.")?,
         }
     }
 }

@@ -126,7 +126,7 @@ fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
         ("tols: Read", "unknown key of an agent file `tols`; did you mean `tools`?"),
         ("disallowed_tools: Bash", "did you mean `disallowedTools`?"),
         ("tools: Read, Bsh", "names the unknown tool `Bsh`; did you mean `Bash`?"),
-        ("disallowedTools: Nonsense", "`Nonsense`, so it would hold nothing back"),
+        ("disallowedTools: Nonsense", "`Nonsense`, so it would deny nothing"),
         ("model: [haiku, sonnet]", "`model` must be a text"),
         ("tools:\n  Read: true", "`tools` must be a list of tools"),
         ("name: other", "`name` is there twice, first in line 2"),

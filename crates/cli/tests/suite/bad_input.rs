@@ -30,6 +30,12 @@ fn a_missing_script_is_named() {
 }
 
 #[test]
+fn a_script_without_an_end_is_refused() {
+    let ran = TestHome::new("").run_bare(&["-p", "hi", "--script", "/dev/zero"]);
+    one_sentence(&ran, "the script /dev/zero is larger than 4 MiB; use a smaller file");
+}
+
+#[test]
 fn a_script_that_does_not_parse_names_the_line() {
     one_sentence(&TestHome::new("when any\n  shout \"hello\"\n").run_prompt("hi", &[]), "line 2");
 }

@@ -27,7 +27,7 @@ fn slips_are_errors_for_a_run_and_for_doctor() {
         (r#"{"permissions": {"alow": []}}"#.to_owned(), "did you mean `allow`?"),
         (r#"{"permissions": {"deny": ["bash(ls)"]}}"#.to_owned(), "did you mean `Bash`?"),
         (r#"{"permissions": {"deny": ["Nope(x)"]}}"#.to_owned(), "unknown tool `Nope`"),
-        (r#"{"permissions": {"ask": ["Nope"]}}"#.to_owned(), "hold nothing back"),
+        (r#"{"permissions": {"ask": ["Nope"]}}"#.to_owned(), "deny nothing"),
         (r#"{"permissions": {"allow": ["Reed"]}}"#.to_owned(), "did you mean `Read`?"),
         (r#"{"permissions": {"allow": ["Bash(x"]}}"#.to_owned(), "closing bracket is missing"),
         (r#"{"permissions": {"defaultMode": "foo"}}"#.to_owned(), "unknown permission mode `foo`"),

@@ -14,7 +14,9 @@ pub enum StoreError {
         lane: LaneId,
     },
     /// The lane has a living owner.
-    #[error("lane {lane} is driven by another process; wait, or send it a message")]
+    #[error(
+        "{lane} has an active run in another process; cancel it first with `windlass cancel {lane}`"
+    )]
     Busy {
         /// The lane that was to be claimed.
         lane: LaneId,

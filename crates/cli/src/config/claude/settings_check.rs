@@ -178,7 +178,7 @@ impl SettingsFindings {
                 }
                 RuleListKind::Restrict if near.is_empty() => {
                     let tools = known().collect::<Vec<_>>().join(", ");
-                    let reason = "it would hold nothing back";
+                    let reason = "it would deny nothing";
                     self.errors.push(format!("{unknown}, so {reason}; the tools are {tools}"));
                 }
                 RuleListKind::Allow | RuleListKind::Restrict => self.errors.push(unknown + &near),

@@ -50,7 +50,7 @@ fn action_sentence(preview: &CompactionReport) -> String {
             "a compaction would ask you how to continue: the last ones freed too little".to_owned()
         }
         "stuck" => {
-            "there is nothing to compact: no message is old enough to be compacted, or every recovery was used"
+            "there is nothing to compact: all messages are recent, or the compaction limit of this run (recoveries) is reached"
                 .to_owned()
         }
         _ => "there is nothing to compact yet".to_owned(),

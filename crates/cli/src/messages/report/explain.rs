@@ -49,7 +49,7 @@ pub(crate) fn entry_references(entries: &[Seq]) -> String {
     match entries {
         [] => String::new(),
         [entry] => format!(" [entry {entry}]"),
-        [one, two] => format!(" Twice. [entries {one}, {two}]"),
+        [one, two] => format!(" (2 times) [entries {one}, {two}]"),
         [first, .., last] => format!(" {} times. [entries {first} … {last}]", entries.len()),
     }
 }
