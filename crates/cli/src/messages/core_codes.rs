@@ -30,6 +30,7 @@ pub(crate) fn command_rejection(reason: &CommandRejection) -> String {
             "the question is not open; it was answered or its run ended"
         }
         CommandRejection::QuestionExpired => "the question has expired; the call is not run",
+        CommandRejection::RunCancelled => "the run was cancelled meanwhile; the call is not run",
         CommandRejection::AnswerNotAccepted { question, accepted } => {
             return format!("question {question} accepts {}", answer_list(accepted));
         }

@@ -58,3 +58,13 @@ fn what_is_not_asked_cannot_be_approved() {
     assert!(said(&["1"]).contains("no open question 1"));
     assert!(said(&[]).contains("has no pending approval"));
 }
+
+#[test]
+fn a_cancel_after_an_approval_wins_if_the_call_has_not_started() {
+    let home = home_with_pending_approval();
+    home.json(&["approve", "c", "1", "--detach"]);
+    home.json(&["cancel", "c", "--detach"]);
+    let ran = home.run(&["resume", "c", "--script", "a.script"]);
+    assert!(!home.path("done").exists(), "{}{}", ran.out, ran.err);
+    assert_eq!(home.json(&["runs"])[0]["state"], "cancelled");
+}

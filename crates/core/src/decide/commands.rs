@@ -39,6 +39,13 @@ pub(super) fn on_command(
     {
         return cancel_unstarted_prompt(draft, message.id, run);
     }
+    if let InboxCommand::Answer { question, .. } = &message.body
+        && is_open_approval(draft, *question)
+        && is_active_run_cancelled(draft, later)
+    {
+        // Otherwise the call would start before the cancel is handled.
+        return reject_command(draft, message.id, CommandRejection::RunCancelled);
+    }
     dispatch_command(draft, message)
 }
 
@@ -57,6 +64,22 @@ fn is_cancelled(run: &RunId, later: &[InboxMessage]) -> bool {
                 if target == run
         )
     })
+}
+
+fn is_open_approval(draft: &DecisionDraft<'_>, id: QuestionId) -> bool {
+    let question = draft.run().and_then(|run| run.open_questions().find(|q| q.id == id));
+    question.is_some_and(|question| matches!(question.kind, QuestionKind::Approval { .. }))
+}
+
+/// Returns whether a later command of the same batch cancels the active run.
+fn is_active_run_cancelled(draft: &DecisionDraft<'_>, later: &[InboxMessage]) -> bool {
+    let current = |message: &InboxMessage| {
+        matches!(
+            message.body,
+            InboxCommand::Cancel { run: None } | InboxCommand::Abort { run: None }
+        )
+    };
+    draft.run().is_some_and(|run| is_cancelled(&run.id, later)) || later.iter().any(current)
 }
 
 /// Ends a prompt that is cancelled in the same batch without starting it: no model call is made.

@@ -37,6 +37,8 @@ pub enum CommandRejection {
     QuestionNotOpen,
     /// The question has expired; its call is not run.
     QuestionExpired,
+    /// The run is cancelled by a command that was received together with the approval.
+    RunCancelled,
     /// The question does not accept this kind of answer.
     AnswerNotAccepted {
         /// The question.
@@ -67,6 +69,7 @@ impl CommandRejection {
             Self::NoSuchRun => "no_such_run",
             Self::QuestionNotOpen => "question_not_open",
             Self::QuestionExpired => "question_expired",
+            Self::RunCancelled => "run_cancelled",
             Self::AnswerNotAccepted { .. } => "answer_not_accepted",
             Self::InputChanged => "input_changed",
         }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use windlass_core::log::inbox::HumanAnswer;
+use windlass_core::log::ids::RunId;
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
 use windlass_core::log::input::{FailureClass, ProbeResult};
 use windlass_core::stop::StopCause;
 
@@ -99,6 +100,19 @@ fn stopping_while_a_human_is_asked_ends_at_once() {
         cancelled(lane().cancel())
             .records("cancel_requested result_finalized round_closed run_finished");
         cancelled(lane().abort());
+    }
+}
+
+/// The approval and the cancel are read together: the call does not start in between.
+#[test]
+fn an_approval_that_is_followed_by_a_cancel_starts_nothing() {
+    for run in [None, Some(RunId::from("run-1"))] {
+        let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "x")])).parked();
+        let question = lane.live.question_count;
+        let approval = InboxCommand::Answer { question, answer: HumanAnswer::allow() };
+        cancelled(lane.send_commands(vec![approval, InboxCommand::Cancel { run }])).records(
+            "command_rejected cancel_requested result_finalized round_closed run_finished",
+        );
     }
 }
 

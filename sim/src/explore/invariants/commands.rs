@@ -1,7 +1,7 @@
 //! Invariants of commands: whatever is read from the inbox leaves exactly one record that names it.
 
 use windlass_core::call::call_state::Call;
-use windlass_core::log::ids::{RunId, UnixMillis};
+use windlass_core::log::ids::{InboxMessageId, RunId, UnixMillis};
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
 use windlass_core::log::record::{Record, StopMode};
 use windlass_core::run::active_run::Run;
@@ -88,8 +88,11 @@ fn refused_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
         InboxCommand::Prompt { run, .. } => has_room(now, run),
         InboxCommand::Steer { run, .. } if goes_on(now).is_none() => has_room(now, run),
         InboxCommand::Steer { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
-        InboxCommand::Answer { .. } => answer_in(now, &fact.entry.input, *id)
-            .is_some_and(|(question, answer)| is_good(now, question, answer, fact.entry.at)),
+        InboxCommand::Answer { .. } => {
+            answer_in(now, &fact.entry.input, *id)
+                .is_some_and(|(question, answer)| is_good(now, question, answer, fact.entry.at))
+                && !is_cancelled_after(now, messages, *id)
+        }
         InboxCommand::Cancel { run } => can_stop(now, run.as_ref(), StopMode::Cancel),
         InboxCommand::Abort { run } => can_stop(now, run.as_ref(), StopMode::Abort),
         InboxCommand::ChildFinished { result: Some(home), .. } => is_awaited(now, home),
@@ -99,6 +102,17 @@ fn refused_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
         InboxCommand::Memory { text } => !text.trim().is_empty() && can_remember(now),
     };
     ensure(!useful, || format!("{:?}", mail.body))
+}
+
+/// Whether a later message of the same batch cancels the active run.
+fn is_cancelled_after(now: &Conversation, messages: &[InboxMessage], id: InboxMessageId) -> bool {
+    let active = now.run.as_ref().map(|run| &run.id);
+    messages.iter().skip_while(|message| message.id != id).any(|message| match &message.body {
+        InboxCommand::Cancel { run } | InboxCommand::Abort { run } => {
+            run.is_none() || run.as_ref() == active
+        }
+        _ => false,
+    })
 }
 
 /// Whether a compaction would remove anything: the last messages stay, and so do instructions and
