@@ -55,38 +55,11 @@ pub(crate) fn unknown_command_message(typed: Option<&str>) -> String {
     }
 }
 
-/// The known name that was probably meant, by edit distance.
+/// The known name that was probably meant: by edit distance, in which swapped neighbors are one edit.
 fn nearest_name<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = typed.chars().count().div_ceil(3).min(2);
-    let near = names.map(|name| (edit_distance(typed, name), name));
+    let near = names.map(|name| (strsim::osa_distance(typed, name), name));
     near.filter(|(edits, _)| *edits <= limit).min().map(|(_, name)| name)
-}
-
-/// The number of edits between two words: characters added, left out, replaced, or swapped with
-/// their neighbor (the optimal string alignment distance).
-fn edit_distance(typed: &str, name: &str) -> usize {
-    let (typed, name): (Vec<char>, Vec<char>) = (typed.chars().collect(), name.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=name.len()).collect();
-    for (row, c) in typed.iter().enumerate() {
-        let mut next = vec![row + 1];
-        for (column, d) in name.iter().enumerate() {
-            let at = |line: &[usize], index: usize| line.get(index).copied().unwrap_or(usize::MAX);
-            let replaced = at(&last, column).saturating_add(usize::from(c != d));
-            let other = at(&last, column + 1).min(at(&next, column)).saturating_add(1);
-            let is_swap = row > 0
-                && column > 0
-                && typed.get(row - 1) == Some(d)
-                && name.get(column - 1) == Some(c);
-            let swapped = match is_swap {
-                true => at(&before, column - 1).saturating_add(1),
-                false => usize::MAX,
-            };
-            next.push(replaced.min(other).min(swapped));
-        }
-        before = std::mem::replace(&mut last, next);
-    }
-    last.last().copied().unwrap_or(usize::MAX)
 }
 
 /// The error message of clap in one sentence, without the parts that only repeat it.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use windlass::core::log::ids::RunId;
+use windlass::core::log::ids::{LaneId, RunId};
 use windlass::core::log::inbox::InboxCommand;
 use windlass::core::stop::RunState;
 use windlass::ports::{RunInfo, Store};
@@ -28,17 +28,19 @@ pub(crate) async fn run(
                 .print(&agent.output)?;
             return Ok(ExitCode::SUCCESS);
         }
-        CancelTarget::NoRun => {
-            SentReport::new(&lane, messages::action::no_run_to_cancel(&lane))
-                .print(&agent.output)?;
-            return Ok(ExitCode::SUCCESS);
-        }
+        CancelTarget::NoRun => return report_no_run(&lane, agent),
     };
     let report = SentReport::new(&lane, messages::action::cancel_requested(&lane, &run));
     // A cancelled run makes no model call.
     let command = Some(InboxCommand::Cancel { run: Some(run) });
     let ended = PendingCommand { lane, command, report, model_need: ModelNeed::NotNeeded };
     ended.send(store, agent, then).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reports that there is nothing to cancel, which is not an error.
+pub(crate) fn report_no_run(lane: &LaneId, agent: &AgentArgs) -> anyhow::Result<ExitCode> {
+    SentReport::new(lane, messages::action::no_run_to_cancel(lane)).print(&agent.output)?;
     Ok(ExitCode::SUCCESS)
 }
 

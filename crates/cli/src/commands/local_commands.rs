@@ -27,6 +27,10 @@ pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow
     }
     let old = print::find_named_conversation(print).await?;
     if let (LocalCommand::Cancel, Some(opened)) = (command.name, &old) {
+        // A conversation that /clear created has no entry in the store.
+        if opened.store.lane_info(opened.lane.clone()).await?.is_none() {
+            return cancel::report_no_run(&opened.lane, &print.agent);
+        }
         return cancel::run(Some(opened.lane.as_str()), &print.agent, AfterSend::Drive).await;
     }
     let mut setup =

@@ -35,7 +35,7 @@ pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if shown == 0 {
-        terminal::print_note(messages::action::NO_RAW_RESPONSES);
+        terminal::print_note(&messages::action::no_raw_responses(args.iter));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

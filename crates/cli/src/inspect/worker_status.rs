@@ -89,6 +89,10 @@ impl WorkerList {
         if run.state == RunState::TimedOut && lane.wake_at.is_none() {
             return Some(Need::Resume(run.lane.clone()));
         }
+        // What the run before it needs is said there.
+        if !has_begun && lane.active_run.as_ref().is_some_and(|active| *active != run.run) {
+            return Some(Need::EarlierRun(run.lane.clone()));
+        }
         let has_workers = self.live_count() > 0;
         match (has_begun, self.serves_workspace(&lane.affinity.workspace)) {
             (_, true) if has_workers => None,
@@ -116,6 +120,8 @@ pub(crate) enum Need {
     Worker(LaneId, Affinity),
     /// A worker that has the workspace of the run.
     Workspace(Affinity),
+    /// The end of the run that is active in the conversation.
+    EarlierRun(LaneId),
 }
 
 impl std::fmt::Display for Need {
@@ -142,6 +148,11 @@ impl std::fmt::Display for Need {
                 f,
                 "waiting for a worker with the workspace {folder} (id {workspace}), and none is \
                  running; start one where that folder is: `windlass worker --workspace DIR`"
+            ),
+            Self::EarlierRun(lane) => write!(
+                f,
+                "queued behind a run that has not ended; see `windlass explain {}`",
+                shell_word(lane)
             ),
         }
     }

@@ -28,7 +28,13 @@ pub(crate) fn unknown_context_option(option: &str) -> String {
 }
 
 /// Message: no provider response is stored.
-pub(crate) const NO_RAW_RESPONSES: &str = "windlass: no raw responses are stored: scripts have none, and responses are deleted after [keep] raw_days (config.toml)";
+pub(crate) fn no_raw_responses(iteration: Option<u32>) -> String {
+    let of = iteration.map(|iteration| format!(" of iteration {iteration}")).unwrap_or_default();
+    format!(
+        "windlass: no raw responses{of} are stored: scripts have none, and responses are deleted \
+         after [keep] raw_days (config.toml)"
+    )
+}
 
 /// Message: the conversation has no entries.
 pub(crate) const EMPTY_CONVERSATION: &str =

@@ -68,3 +68,13 @@ fn a_cancel_after_an_approval_wins_if_the_call_has_not_started() {
     assert!(!home.path("done").exists(), "{}{}", ran.out, ran.err);
     assert_eq!(home.json(&["runs"])[0]["state"], "cancelled");
 }
+
+#[test]
+fn a_prompt_behind_a_question_is_said_to_wait_for_that_run() {
+    let home = home_with_pending_approval();
+    home.run(&["-p", "more", "--conversation", "c", "--detach"]);
+    let ran = home.run(&["runs"]);
+    let output = format!("{}{}", ran.out, ran.err);
+    assert!(output.contains("is queued behind a run that has not ended"), "{output}");
+    assert!(!output.contains("waiting for a worker"), "{output}");
+}

@@ -65,7 +65,8 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
     let run = rows[0]["run"].as_str().unwrap().to_owned();
     assert_eq!(home.json(&["raw", &run]).len(), 4);
     let ran = home.run(&["raw", "c", "--iter", "2"]);
-    assert!(ran.code == 1 && ran.err.contains("no raw responses are stored"), "{}", ran.err);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("no raw responses of iteration 2 are stored"), "{}", ran.err);
     // The log itself has no raw responses.
     let store = rusqlite::Connection::open(home.path("w.db")).unwrap();
     let logged: i64 = store
@@ -80,5 +81,6 @@ fn a_script_leaves_no_answer_to_read() {
     let home = TestHome::new("when any\n  say \"hi\"\n");
     home.run_prompt_unattended("go", &["--conversation", "c"]);
     let ran = home.run(&["raw", "c"]);
-    assert!(ran.code == 1 && ran.err.contains("no raw responses are stored"), "{}", ran.err);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("no raw responses are stored"), "{}", ran.err);
 }

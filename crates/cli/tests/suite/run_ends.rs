@@ -154,3 +154,15 @@ fn ctrl_c_while_the_prompt_of_another_runs_leaves_it_to_that_one() {
     let second = CommandOutput::from(second.wait_with_output().unwrap());
     assert!(!second.err.contains("user_cancel"), "it was not cancelled: {}", second.err);
 }
+
+#[test]
+fn the_slash_command_cancel_after_clear_has_nothing_to_cancel() {
+    let home = TestHome::new("when any\n  say \"hello\"\n");
+    home.run_prompt("hi", &[]);
+    home.run_prompt("/clear", &["--continue"]);
+    for _ in 0..2 {
+        let ran = home.run_prompt("/cancel", &["--continue"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("there is nothing to cancel"), "{}", ran.out);
+    }
+}
