@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::{bench, cargo, check, process, python_env, tidy};
+use crate::{bench, cargo, check, node_env, process, python_env, tidy};
 
 /// One command: the word after `cargo xtask`.
 pub(crate) struct XtaskCommand {
@@ -50,6 +50,12 @@ pub(crate) const COMMANDS: &[XtaskCommand] = &[
         usage: "bench [NAME [ARGS]]",
         does: "run one benchmark; without a name, list all benchmarks",
         run: bench::run,
+    },
+    XtaskCommand {
+        name: "sdk",
+        usage: "sdk",
+        does: "run the cases of both Agent SDKs against the binary of the check; installs them first",
+        run: sdk,
     },
     XtaskCommand {
         name: "real-model",
@@ -101,6 +107,10 @@ fn simulate(arguments: &[String]) -> Result<ExitCode> {
 
 fn torture(arguments: &[String]) -> Result<ExitCode> {
     process::run_all(&cargo::torture(arguments)?)
+}
+
+fn sdk(_: &[String]) -> Result<ExitCode> {
+    process::run_all(&[python_env::sdk_test_steps()?, node_env::sdk_test_steps()?].concat())
 }
 
 fn real_model(_: &[String]) -> Result<ExitCode> {

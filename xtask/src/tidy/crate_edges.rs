@@ -13,6 +13,8 @@ type AllowedEdges = (&'static str, &'static [&'static str]);
 pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
     ("windlass-core", &[]),
     ("windlass-runtime", &["windlass-core"]),
+    // A pure projection of the log: it knows no runtime.
+    ("windlass-messages", &["windlass-core"]),
     ("windlass-providers", &["windlass-core", "windlass-runtime"]),
     ("windlass-scripted", &["windlass-core", "windlass-runtime", "windlass-providers"]),
     ("windlass-tools", &["windlass-core", "windlass-runtime"]),
@@ -24,6 +26,7 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
         &[
             "windlass-core",
             "windlass-runtime",
+            "windlass-messages",
             "windlass-providers",
             "windlass-scripted",
             "windlass-tools",

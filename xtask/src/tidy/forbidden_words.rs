@@ -18,6 +18,9 @@ const FORBIDDEN_IN_CODE: &[(&str, &str)] = &[
 /// Attributes of serde that make a format ambiguous.
 const GUESSING_ATTRIBUTES: &[&str] = &["flatten", "untagged"];
 
+/// The messages for programs: their format is that of the SDKs, which is not ours to choose.
+const SDK_FORMAT_FOLDER: &str = "crates/messages/";
+
 /// Forbidden in any text. Put together here so that this file does not contain it.
 const FIX_NOTE: &str = concat!("FIX", "ME");
 const HOME_PREFIXES: &[&str] =
@@ -32,6 +35,9 @@ fn check_file(file: &SourceFile) -> Vec<TidyFinding> {
     if file.is_rust() {
         let code = rust_lexer::code_only(&file.text);
         findings.extend(to_findings(file, &code, check_code(&code)));
+        if !file.path.starts_with(SDK_FORMAT_FOLDER) {
+            findings.extend(to_findings(file, &code, find_guessing_attributes(&code)));
+        }
     }
     findings
 }
@@ -68,7 +74,7 @@ fn check_code(code: &str) -> Vec<TextFinding> {
         let says = format!("`{word}`: {advice}");
         code.match_indices(word).map(move |(at, _)| (at, says.clone()))
     });
-    places.chain(find_guessing_attributes(code)).collect()
+    places.collect()
 }
 
 fn find_guessing_attributes(code: &str) -> Vec<TextFinding> {
