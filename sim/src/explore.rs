@@ -8,6 +8,7 @@
 mod batch;
 mod bounds;
 mod choices;
+mod command_bodies;
 mod config;
 mod configs;
 mod core_under_test;

@@ -101,14 +101,6 @@ fn a_store_without_a_fence_is_noticed() {
     assert!(two_owners.iter().any(|broken| has(&verdict, broken)), "{verdict}");
 }
 
-// spec: INV-07
-#[test]
-fn owners_that_are_known_by_their_epoch_alone_are_noticed() {
-    let verdict = first_failure(RemovedSafeguard::Name).expect("no seed noticed");
-    let two_owners = ["at most one owner appends", "its process lost the lane"];
-    assert!(two_owners.iter().any(|broken| has(&verdict, broken)), "{verdict}");
-}
-
 // spec: INV-02
 #[test]
 fn a_started_record_that_a_power_cut_can_take_is_noticed() {

@@ -217,6 +217,7 @@ fn step_inputs(model_call: u32) -> Vec<Input> {
         call: CallId { model_call, index },
         decision: HookDecision::Pass {},
         context: None,
+        stop: None,
     };
     vec![
         Input::ModelReplied { model_call, reply: Arc::new(reply), facts: vec![facts, noting] },

@@ -9,17 +9,27 @@ use tracing_subscriber::filter::Targets;
 use crate::config::claude::settings_sources::SOURCE_NAMES;
 use crate::logging;
 
+mod claude_args;
 pub(crate) mod inspect_args;
+mod limit_args;
+mod model_args;
 pub(crate) mod parse_error;
 mod prompt_argument;
+mod sdk_args;
+mod unknown_flags;
 mod values;
 
+pub(crate) use claude_args::{AgentSourceArgs, IgnoredFlags, SessionArgs};
+pub(crate) use limit_args::LimitArgs;
+pub(crate) use model_args::ModelArgs;
 pub(crate) use prompt_argument::command_line_of_process;
+pub(crate) use sdk_args::SdkArgs;
+pub(crate) use unknown_flags::{ParsedLine, UnknownFlagPolicy, parse_words};
+use values::parse_uuid;
 pub(crate) use values::{
-    AnswerArg, CacheLifetimeArg, EffortArg, LogFormat, OutputFormat, ResumePolicyArg, WhenAsked,
-    parse_positive,
+    AnswerArg, CacheLifetimeArg, EffortArg, LogFormat, OutputFormat, PermissionPromptsArg,
+    ResumePolicyArg, ThinkingArg, ThinkingDisplayArg, WhenAsked, parse_positive,
 };
-use values::{parse_dollars, parse_tokens, parse_uuid};
 
 /// A durable agent runtime: it survives crashes, and says why it stopped.
 #[derive(Debug, Parser)]
@@ -60,6 +70,12 @@ pub(crate) struct PrintArgs {
     #[arg(long, value_name = "UUID", value_parser = parse_uuid)]
     pub(crate) session_id: Option<String>,
     #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    #[command(flatten)]
+    pub(crate) ignored: IgnoredFlags,
+    #[command(flatten)]
+    pub(crate) sdk: SdkArgs,
+    #[command(flatten)]
     pub(crate) agent: AgentArgs,
 }
 
@@ -72,6 +88,8 @@ pub(crate) struct AgentArgs {
     pub(crate) permissions: PermissionArgs,
     #[command(flatten)]
     pub(crate) prompt: PromptArgs,
+    #[command(flatten)]
+    pub(crate) agents: AgentSourceArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
@@ -87,6 +105,19 @@ pub(crate) struct AgentArgs {
     /// Run at most N tools at once in this process, in all of its conversations together (1 to 1024)
     #[arg(long, value_name = "N", hide_short_help = true, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub(crate) tools_at_once: u16,
+    /// Whether tools keep state for later processes.
+    #[arg(skip)]
+    pub(crate) tool_state: ToolStatePolicy,
+}
+
+/// Whether tools keep state for later processes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ToolStatePolicy {
+    /// In the state folder.
+    #[default]
+    Kept,
+    /// In this process only.
+    Discarded,
 }
 
 impl AgentArgs {
@@ -100,6 +131,7 @@ impl AgentArgs {
                 ..PermissionArgs::default()
             },
             prompt: PromptArgs::default(),
+            agents: AgentSourceArgs::default(),
             limits: LimitArgs { profile: Some(name.to_owned()), ..LimitArgs::default() },
             output: OutputArgs {
                 output_format: OutputFormat::Text,
@@ -108,55 +140,16 @@ impl AgentArgs {
                 include_partial_messages: false,
                 log: None,
                 log_format: LogFormat::Text,
+                debug: None,
+                debug_file: None,
             },
             store: StoreArgs { store: None },
             beat_ms: 3_000,
             lease_ms: 10_000,
             tools_at_once: 64,
+            tool_state: ToolStatePolicy::Kept,
         }
     }
-}
-
-/// Which model answers, and how.
-#[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
-#[command(next_help_heading = "Model")]
-pub(crate) struct ModelArgs {
-    /// Use this model: `sonnet`, `opus`, `haiku`, `claude-…`, `openai:…`, `gemini-…`, `azure:…`, `ollama:…`, or a provider of config.toml [default: $ANTHROPIC_MODEL, else `model` of the profile, the settings or config.toml, else chosen by the keys that are set]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Use this model when the first one stays overloaded [default: `fallback_model` of config.toml]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) fallback_model: Option<String>,
-    /// Use the scripted model, which answers from this file without a key or a network
-    #[arg(long, value_name = "FILE", conflicts_with = "model")]
-    pub(crate) script: Option<PathBuf>,
-    /// Override the context window of the model [default: from `windlass models`]
-    #[arg(long, value_name = "N")]
-    pub(crate) window_tokens: Option<u64>,
-    /// Set how much effort the model puts into its answer [default: from config.toml, else the provider's]
-    #[arg(long, value_name = "LEVEL", value_enum)]
-    pub(crate) effort: Option<EffortArg>,
-    /// Limit the output tokens of one reply; a truncated reply is requested again with a higher limit [default: 16384 for models that think, else 8192]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_tokens: Option<u64>,
-    /// Set the sampling temperature, from 0 to 2 [default: from config.toml, else the provider's]
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub(crate) temperature: Option<f64>,
-    /// End the output at this text, with \n for a new line; replaces the configured list; may be given several times, empty for none [default: `stop_sequences` of config.toml]
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) stop_sequence: Vec<String>,
-    /// Set how long the provider keeps the prompt in its cache [default: from config.toml, else 5m]
-    #[arg(long, value_name = "TIME", value_enum)]
-    pub(crate) cache_lifetime: Option<CacheLifetimeArg>,
-    /// Limit the tokens for thinking; 0 switches thinking off [default: from config.toml, else the provider's]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_thinking_tokens: Option<u64>,
-    /// Tell the model how many tokens it has for the whole task [default: nothing]
-    #[arg(long, value_name = "N")]
-    pub(crate) task_budget: Option<u64>,
-    /// Request beta features of the provider, separated by commas [default: none]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) betas: Vec<String>,
 }
 
 /// What may run.
@@ -185,6 +178,12 @@ pub(crate) struct PermissionArgs {
     /// Allow everything that no rule denies; same as --permission-mode bypassPermissions
     #[arg(long)]
     pub(crate) dangerously_skip_permissions: bool,
+    /// Let the mode be switched to bypassPermissions later
+    #[arg(long, hide = true)]
+    pub(crate) allow_dangerously_skip_permissions: bool,
+    /// Choose whether the program that started this process can be asked for approval
+    #[arg(long, value_name = "WHO", value_enum, hide = true)]
+    pub(crate) permission_prompts: Option<PermissionPromptsArg>,
     /// Choose what to do when a call needs approval [default: prompt at a terminal, else deny]
     #[arg(long, value_name = "ACTION", value_enum)]
     pub(crate) when_asked: Option<WhenAsked>,
@@ -200,6 +199,9 @@ pub(crate) struct PermissionArgs {
     /// Add settings (JSON or a file) that override those of the folder
     #[arg(long, value_name = "JSON|FILE")]
     pub(crate) settings: Option<String>,
+    /// Add settings (JSON or a file) that override all others
+    #[arg(long, value_name = "JSON|FILE", hide = true)]
+    pub(crate) managed_settings: Option<String>,
     /// Read only these settings files: user, project, local; empty for none [default: user,project,local]
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
@@ -251,47 +253,21 @@ pub(crate) struct PromptArgs {
     /// Replace the system prompt [default: a built-in one]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) system_prompt: Option<String>,
+    /// Replace the system prompt by the text of this file
+    #[arg(long, value_name = "FILE", conflicts_with = "system_prompt")]
+    pub(crate) system_prompt_file: Option<PathBuf>,
     /// Append this text to the system prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) append_system_prompt: Option<String>,
+    /// Append the text of this file to the system prompt
+    #[arg(long, value_name = "FILE", conflicts_with = "append_system_prompt")]
+    pub(crate) append_system_prompt_file: Option<PathBuf>,
+    /// Send prompts that begin with a slash to the model unchanged
+    #[arg(long)]
+    pub(crate) disable_slash_commands: bool,
     /// Require an answer that matches this JSON schema
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) json_schema: Option<String>,
-}
-
-/// How much it may take.
-#[derive(Debug, Clone, Default, PartialEq, ClapArgs)]
-#[command(next_help_heading = "Limits")]
-pub(crate) struct LimitArgs {
-    /// Stop the run after N rounds of tool calls [default: 50]; a run also wraps up after 15 minutes
-    /// of work and is ended after 20 (`times` of a profile in config.toml)
-    #[arg(long, value_name = "N", value_parser = parse_positive)]
-    pub(crate) max_turns: Option<u32>,
-    /// Limit the cost of one run, in dollars [default: no limit]
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
-    pub(crate) max_budget_usd: Option<f64>,
-    /// Limit the tokens of one run [default: no limit]
-    #[arg(long, value_name = "N", value_parser = parse_tokens)]
-    pub(crate) max_budget_tokens: Option<u64>,
-    /// Limit the cost of one model call, in dollars [default: no limit]
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
-    pub(crate) max_call_budget_usd: Option<f64>,
-    /// Limit the tokens of one model call [default: no limit]
-    #[arg(long, value_name = "N", value_parser = parse_tokens)]
-    pub(crate) max_call_budget_tokens: Option<u64>,
-    /// Limit the cost of all runs of the conversation together, in dollars [default: no limit]
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = parse_dollars)]
-    pub(crate) max_conversation_budget_usd: Option<f64>,
-    /// Limit the tokens of all runs of the conversation together [default: no limit]
-    #[arg(long, value_name = "N", value_parser = parse_tokens)]
-    pub(crate) max_conversation_budget_tokens: Option<u64>,
-    /// Use this profile: `default`, `builder`, `router`, or one of config.toml [default: default]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) profile: Option<String>,
-    /// Set one limit, such as `tool_rounds=20`, `parallel_calls=2`, `early_calls=0` (no tool runs before
-    /// its reply is complete) or `durability=strict`; may be given several times
-    #[arg(long = "set", value_name = "LIMIT=VALUE")]
-    pub(crate) set: Vec<String>,
 }
 
 /// How it is printed.
@@ -317,6 +293,12 @@ pub(crate) struct OutputArgs {
     /// Choose how the log is written
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
+    /// Write the program's own log at level debug; the categories that may follow have no effect
+    #[arg(short = 'd', long, value_name = "CATEGORIES", hide = true, alias = "debug-to-stderr", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) debug: Option<String>,
+    /// Write the program's own log to this file
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) debug_file: Option<PathBuf>,
 }
 
 impl OutputArgs {

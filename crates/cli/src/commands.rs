@@ -12,11 +12,11 @@ mod doctor;
 mod explain;
 mod fork;
 mod journal;
-mod local_commands;
+pub(crate) mod local_commands;
 mod logs;
 mod man;
 mod models;
-mod newest_conversation;
+pub(crate) mod newest_conversation;
 mod print;
 mod raw;
 mod replay;
@@ -35,8 +35,11 @@ use std::process::ExitCode;
 use anyhow::Context;
 use tokio::runtime::Builder;
 
-use crate::args::{CliArgs, Command};
+use crate::args::{AgentArgs, CliArgs, Command};
+use crate::config::claude::main_agent;
+use crate::config::flag_resolution;
 use crate::exit::OrUsageError;
+use crate::sdk_channel;
 use send_command::AfterSend;
 
 pub(crate) fn run(args: CliArgs) -> anyhow::Result<ExitCode> {
@@ -53,9 +56,32 @@ fn runtime_builder(command: Option<&Command>) -> Builder {
     }
 }
 
-async fn dispatch(args: CliArgs) -> anyhow::Result<ExitCode> {
+/// The flags of commands that drive a conversation.
+fn agent_args(args: &mut CliArgs) -> Option<&mut AgentArgs> {
+    match &mut args.command {
+        None => Some(&mut args.print.agent),
+        Some(
+            Command::Resume { agent, .. }
+            | Command::Answer { agent, .. }
+            | Command::Cancel { agent, .. },
+        ) => Some(agent),
+        Some(Command::Approve(approve)) => Some(&mut approve.agent),
+        Some(Command::Worker(worker)) => Some(&mut worker.agent),
+        Some(_) => None,
+    }
+}
+
+async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
+    let is_prompt = args.command.is_none();
+    if let Some(agent) = agent_args(&mut args) {
+        flag_resolution::resolve_flags(agent).or_usage_error()?;
+        if !is_prompt {
+            main_agent::apply_main_agent(agent).or_usage_error()?;
+        }
+    }
     match args.command {
         // Boxed, because otherwise the future of every command would be as large as this one.
+        None if args.print.sdk.is_channel() => Box::pin(sdk_channel::run(args.print)).await,
         None => Box::pin(print::run(args.print)).await,
         Some(Command::Resume { conversation, detach, agent }) => {
             resume::run(conversation.as_deref(), &agent, AfterSend::from_detach_flag(detach)).await

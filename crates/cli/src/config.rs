@@ -3,6 +3,7 @@
 
 pub(crate) mod claude;
 pub(crate) mod config_toml;
+pub(crate) mod flag_resolution;
 pub(crate) mod limit_settings;
 pub(crate) mod model_controls;
 pub(crate) mod model_selection;

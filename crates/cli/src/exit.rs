@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use windlass::RunOutcome;
 use windlass::core::stop::RunState;
+use windlass::messages::{ResultAudience, ResultLabel};
 
 use crate::sdk;
 
@@ -61,7 +62,7 @@ impl ExitReason {
     pub(crate) fn from_outcome(end: &RunOutcome) -> Self {
         match end {
             RunOutcome::Finished(ended) if sdk::is_sdk_host() => {
-                match sdk::ResultLabel::from_run_end(ended).is_error {
+                match ResultLabel::of_run_end(ended, ResultAudience::AgentSdk).is_error {
                     true => Self::Failure,
                     false => Self::Success,
                 }

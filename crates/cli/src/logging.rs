@@ -1,8 +1,12 @@
-//! The program's own log on standard error: `--log LEVEL` or `RUST_LOG` enable it, `--log-format
-//! json` writes one object per line. Nothing is installed unless it is enabled.
+//! The program's own log on standard error or in a file: `--log LEVEL`, `--debug` or `RUST_LOG`
+//! enable it, `--log-format json` writes one object per line. Nothing is installed unless it is
+//! enabled.
 
 use std::fmt::{Debug, Write as _};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
@@ -40,28 +44,43 @@ pub(crate) fn parse_filter(text: &str) -> Result<Targets, String> {
 
 /// Installs the log, if it is enabled.
 pub(crate) fn install(output: &OutputArgs) -> anyhow::Result<()> {
+    let is_debugged = output.debug.is_some() || output.debug_file.is_some();
     let filter = match (&output.log, std::env::var("RUST_LOG")) {
         (Some(filter), _) => filter.clone(),
+        (None, _) if is_debugged => Targets::new().with_target("windlass", LevelFilter::DEBUG),
         (None, Ok(text)) if !text.is_empty() => {
             let named = |reason| UsageError::wrap(anyhow::anyhow!("RUST_LOG: {reason}"));
             parse_filter(&text).map_err(named)?
         }
         (None, _) => return Ok(()),
     };
-    let layer = StderrLog { format: output.log_format, clock: SystemClock::start() };
+    let file = output.debug_file.as_deref().map(open_log_file).transpose()?;
+    let layer = LogWriter { format: output.log_format, clock: SystemClock::start(), file };
     let subscriber = tracing_subscriber::registry().with(layer.with_filter(filter));
     // A second call finds the subscriber installed.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(())
 }
 
-/// Writes events to standard error.
-struct StderrLog {
-    format: LogFormat,
-    clock: SystemClock,
+/// Opens the file of `--debug-file`, which only its user can read: the log has paths and commands.
+fn open_log_file(path: &Path) -> anyhow::Result<File> {
+    let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    opened.map_err(|error| {
+        let path = path.display();
+        UsageError::wrap(anyhow::anyhow!(
+            "cannot write the log to {path} ({error}); give another file with --debug-file"
+        ))
+    })
 }
 
-impl<S: Subscriber> Layer<S> for StderrLog {
+/// Writes events to standard error, or to a file.
+struct LogWriter {
+    format: LogFormat,
+    clock: SystemClock,
+    file: Option<File>,
+}
+
+impl<S: Subscriber> Layer<S> for LogWriter {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         let mut fields = EventFields::default();
         event.record(&mut fields);
@@ -85,7 +104,12 @@ impl<S: Subscriber> Layer<S> for StderrLog {
                 line.replace('\n', "\\n")
             }
         };
-        let _ = writeln!(io::stderr(), "{}", sanitize_output(&line, ColorSupport::Disabled));
+        let line = sanitize_output(&line, ColorSupport::Disabled) + "\n";
+        // One call writes a whole line: processes that share a file do not mix theirs.
+        let _ = match &self.file {
+            Some(file) => (&*file).write_all(line.as_bytes()),
+            None => io::stderr().write_all(line.as_bytes()),
+        };
     }
 }
 

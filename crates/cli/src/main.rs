@@ -11,26 +11,38 @@ mod messages;
 mod output;
 mod prompt;
 mod sdk;
+mod sdk_channel;
 mod setup;
 mod terminal;
 mod toolset;
+mod transcript;
 
 #[cfg(test)]
 mod reference_pages_tests;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::CliArgs;
+use args::{ParsedLine, UnknownFlagPolicy};
 use exit::ExitReason;
 
 fn main() -> ExitCode {
     let line = args::command_line_of_process();
-    let args = match CliArgs::try_parse_from(&line.words) {
-        Ok(args) => args,
+    // Programs look at the first number alone: the version of the protocol.
+    if line.words.len() == 2 && line.words.iter().skip(1).all(|word| word == "-v") {
+        terminal::print_line(&messages::protocol_version());
+        return ExitCode::SUCCESS;
+    }
+    let policy = match sdk::is_sdk_host() {
+        true => UnknownFlagPolicy::Ignore,
+        false => UnknownFlagPolicy::Reject,
+    };
+    let ParsedLine { args, ignored } = match args::parse_words(&line.words, policy) {
+        Ok(parsed) => parsed,
         Err(error) => return args::parse_error::report_parse_error(&error, &line.words),
     };
+    for flag in &ignored {
+        terminal::print_note(&messages::unknown_flag_ignored(flag));
+    }
     if let Err(reason) = line.reject_ambiguous_option(&args) {
         return args::parse_error::report_usage_error(&reason);
     }

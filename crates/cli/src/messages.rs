@@ -26,7 +26,7 @@ mod task_list;
 mod trust;
 
 pub(crate) use answer_choices::{
-    choice_help, choice_line, invalid_choice, page_footer, parked_questions, question_for_terminal,
+    choice_help, choice_line, invalid_choice, page_footer, question_for_terminal,
     question_with_answers,
 };
 pub(crate) use call::call_summary;
@@ -37,7 +37,7 @@ pub(crate) use call_text::{
 pub(crate) use core_codes::{abandon_cause, accepted_answers, answer_words, command_rejection};
 pub(crate) use error::{
     NO_MATCHING_RUNS, NO_RUNS, command_after_options, not_behind, not_detached, similar_command,
-    store_missing, unknown_agent_model, unknown_command, unknown_store_scheme,
+    store_missing, unknown_agent, unknown_agent_model, unknown_command, unknown_store_scheme,
 };
 pub(crate) use manual::{manual_sections, see_also_section};
 pub(crate) use model::{
@@ -49,12 +49,12 @@ pub(crate) use model_question::{
 };
 pub(crate) use model_text::{
     CONTINUE_PROMPT, agent_system_prompt, attached_file, attached_folder, memory_context,
-    system_prompt,
+    styled_system_prompt, system_prompt,
 };
 pub(crate) use names::{record_tag, recovery_step_name, stored_name, within};
 pub(crate) use question::{
-    QuestionView, answer_phrase, command_folder, how_to_answer, question_details, question_text,
-    question_with_details,
+    QuestionView, answer_phrase, answer_source, command_folder, how_to_answer, permission_update,
+    question_details, question_text, question_with_details,
 };
 pub(crate) use record::{
     MessageContext, MessageStyle, RecordMessage, RecordSource, RetryNote, SectionTopic,
@@ -62,23 +62,25 @@ pub(crate) use record::{
 };
 pub(crate) use shell_word::{option_word, shell_word};
 pub(crate) use state::{
-    ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, calls_running, model_call_running, open_question,
-    phase_phrase, review_running, state_phrase, stop_requested, waiting_for_retry,
-    waiting_in_queue,
+    ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, WAITING_IN_QUEUE, calls_running, model_call_running,
+    open_question, phase_phrase, review_running, state_phrase, stop_requested, waiting_for_retry,
 };
 pub(crate) use status::{
-    ABORTING, ANSWERS_NEEDED_HINT, CANCELLING, INTERRUPTED_RUNS_HINT, NOT_A_CHOICE, PROMPT_QUEUED,
-    RUNNING_QUEUED_PROMPT, RUNS_WILL_BE_TAKEN, STDIN_TIMED_OUT, TEXT_DISCARDED, WELCOME,
-    WORKER_STOPPING, answer_output_failed, hook_message, made_private, model_unreachable,
-    not_attached, nothing_remembered, output_error, output_failed, redact_password, store_status,
-    untrusted_command_fields, warning, worker_started,
+    ABORTING, ANSWERS_NEEDED_HINT, AnswerDeadline, CANCELLING, INTERRUPTED_RUNS_HINT, NOT_A_CHOICE,
+    PROMPT_QUEUED, QUEUED_BEHIND_QUESTION, RUNNING_QUEUED_PROMPT, RUNS_WILL_BE_TAKEN,
+    STDIN_TIMED_OUT, TEXT_DISCARDED, WELCOME, WORKER_STOPPING, answer_deadline,
+    answer_output_failed, hook_message, made_private, model_unreachable, not_attached,
+    nothing_remembered, output_error, output_failed, protocol_version, redact_password,
+    store_status, unknown_flag_ignored, unsupported_flag_ignored, untrusted_command_fields,
+    warning, worker_started,
 };
 pub(crate) use stop::{
     also_stopped_because, continue_command, final_message, handoff_lines, next_step, not_finished,
-    stop_line, stop_reason, stop_reason_with, stopped, stopped_because, suspect_answer,
+    stop_line, stopped, stopped_because, suspect_answer,
 };
 pub(crate) use task_list::task_lines;
 pub(crate) use trust::{
     TRUST_CHOICES, TRUST_CHOICES_HELP, folder_untrusted, grant_lines, too_much_to_trust,
     trust_question,
 };
+pub(crate) use windlass::messages::stop_reason;

@@ -1,6 +1,8 @@
 //! Output: the answer on standard output, progress and diagnostics on standard error.
 
+mod answer_deadline;
 mod answer_text;
+mod ask_person;
 mod diff_view;
 mod follow_run;
 mod hook_messages;
@@ -8,12 +10,10 @@ mod init_message;
 mod json_output;
 mod local_output;
 mod markdown;
-mod partial_message;
+mod parked_run;
 mod question_prompt;
 mod queued_prompts;
-mod result_message;
 mod retry_timeout;
-mod sdk_messages;
 mod signals;
 mod spinner;
 mod text_output;
@@ -21,7 +21,8 @@ mod trust_question;
 
 pub(crate) use follow_run::{follow_resumed_run, follow_run, print_hook_messages};
 pub(crate) use hook_messages::HookMessages;
+pub(crate) use init_message::init_info;
 pub(crate) use local_output::{print_cleared, print_local_answer, print_no_conversation};
 pub(crate) use retry_timeout::ModelUnreachable;
-pub(crate) use signals::SignalListener;
+pub(crate) use signals::{SignalAction, SignalListener};
 pub(crate) use trust_question::ask_trust;

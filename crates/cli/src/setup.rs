@@ -9,21 +9,26 @@ use windlass::core::permission::HumanAvailability;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::models::ModelRegistry;
 use windlass::ports::Store;
-use windlass::tools::{ImportPolicy, MemoryNotes, ToolContext};
+use windlass::tools::{CommandHooks, HookReport, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
 
 use crate::args::{AgentArgs, PermissionArgs, WhenAsked};
-use crate::config::claude::agent_files::AgentFile;
+use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::custom_commands::{self, CustomCommand};
+use crate::config::claude::hook_config::{self, HookListeners};
+use crate::config::claude::output_styles;
 use crate::config::claude::settings_sources::{self, SettingsSource};
-use crate::config::claude::{hook_config, memory_files, permission_settings};
+use crate::config::claude::{memory_files, permission_settings};
 use crate::config::config_toml::{self, Config};
 use crate::config::trust::folder_trust::{self, FolderTrust};
+use crate::config::trust::ignored_settings::IgnoredSettings;
 use crate::config::{limit_settings, model_selection, paths, run_settings, workspace_arg};
 use crate::exit::OrUsageError;
+use crate::prompt::slash_command;
 use crate::{logging, messages, output, terminal, toolset};
 
 mod agents;
+mod prompt_text;
 mod store_location;
 
 pub(crate) use store_location::{
@@ -48,6 +53,12 @@ pub(crate) struct RunSetup {
     pub(crate) settings: Settings,
     /// The names of the sub-agents.
     pub(crate) agents: Vec<String>,
+    /// The names of the commands that a prompt can begin with.
+    pub(crate) slash_commands: Vec<String>,
+    /// The output style in use.
+    pub(crate) output_style: String,
+    /// The output styles that can be chosen.
+    pub(crate) output_styles: Vec<String>,
     /// The custom commands.
     pub(crate) custom_commands: Vec<CustomCommand>,
     /// The folder in which tools work.
@@ -56,6 +67,8 @@ pub(crate) struct RunSetup {
     pub(crate) workplace: ToolContext,
     /// Whether the folder is trusted.
     pub(crate) trust: folder_trust::TrustState,
+    /// What is ignored because the folder is not trusted.
+    pub(crate) ignored_settings: Option<IgnoredSettings>,
     /// How approvals are handled.
     pub(crate) when_asked: WhenAsked,
     /// Messages of hooks to the user.
@@ -83,6 +96,15 @@ pub(crate) struct OpenConversation {
     pub(crate) lane: LaneId,
 }
 
+impl OpenConversation {
+    /// A new conversation that ends with this process.
+    pub(crate) fn in_memory(session_id: Option<&str>) -> Self {
+        let id = session_id.map_or_else(new_id, str::to_owned);
+        let store: Arc<dyn Store> = Arc::new(windlass::memory::MemoryStore::new());
+        Self { store, lane: LaneId::from(format!("conversation:{id}")) }
+    }
+}
+
 /// Starts the runtime for a conversation, which may exist: it continues with its model unless
 /// another one is named. Otherwise the store is opened last: nothing is stored for an invalid
 /// command.
@@ -91,7 +113,7 @@ pub(crate) async fn start_for_conversation(
     args: &AgentArgs,
     asks: ModelNeed,
 ) -> anyhow::Result<RunSetup> {
-    Box::pin(start_with(opened, args, asks, FlagScope::EveryRun)).await
+    Box::pin(start_with(opened, args, asks, FlagScope::EveryRun, HostParts::default())).await
 }
 
 /// Starts the runtime for one prompt: its flags apply to its run alone.
@@ -100,8 +122,30 @@ pub(crate) async fn start_for_prompt(
     args: &AgentArgs,
     asks: ModelNeed,
 ) -> anyhow::Result<RunSetup> {
-    Box::pin(start_with(opened, args, asks, FlagScope::OwnRun)).await
+    Box::pin(start_with(opened, args, asks, FlagScope::OwnRun, HostParts::default())).await
 }
+
+/// Starts the runtime for a program at the other end of the SDK channel.
+pub(crate) async fn start_for_host(
+    opened: Option<OpenConversation>,
+    args: &AgentArgs,
+    host: HostParts,
+) -> anyhow::Result<RunSetup> {
+    let asks = ModelNeed::Required;
+    Box::pin(start_with(opened, args, asks, FlagScope::EveryRun, host)).await
+}
+
+/// What the program at the other end of the SDK channel adds.
+#[derive(Default)]
+pub(crate) struct HostParts {
+    /// Hooks that call the program.
+    pub(crate) hooks: Option<CommandHooks>,
+    /// Receives reports about hooks that are commands.
+    pub(crate) hook_reports: Option<HookReportSink>,
+}
+
+/// Receives reports about hooks.
+pub(crate) type HookReportSink = Arc<dyn Fn(HookReport<'_>) + Send + Sync>;
 
 /// The runs to which flags apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,12 +161,13 @@ async fn start_with(
     args: &AgentArgs,
     asks: ModelNeed,
     flags: FlagScope,
+    host: HostParts,
 ) -> anyhow::Result<RunSetup> {
     logging::install(&args.output)?;
     let workspace = paths::resolve_folder(&args.permissions.workspace, "--workspace")?;
     let when_asked =
         permission_settings::resolve_when_asked(&args.permissions, args.output.format());
-    let folder = check_folder_trust(&workspace, &args.permissions, when_asked)?;
+    let (folder, ignored_settings) = check_folder_trust(&workspace, &args.permissions, when_asked)?;
     let trust = folder.trust;
     let sources =
         settings_sources::effective_sources(&args.permissions, &folder).or_usage_error()?;
@@ -130,33 +175,33 @@ async fn start_with(
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let others = run_settings::for_other_runs(args);
-    let earlier_model = match asks {
-        ModelNeed::Required => {
-            earlier_model(opened.as_ref(), [args, &others], (&config, &sources)).await?
-        }
-        ModelNeed::NotNeeded => None,
-    };
+    let named = opened.as_ref().filter(|_| asks == ModelNeed::Required);
+    let earlier_model = earlier_model(named, [args, &others], (&config, &sources)).await?;
+    let output_style = output_styles::chosen_style(&sources);
+    let styles =
+        prompt_text::check_styles(&args.permissions, &folder, output_style).or_usage_error()?;
     let base = RunBase { folder: &folder, config: &config, clock: &clock, asks, earlier_model };
     let (mut settings, models) = base.settings(args, when_asked, None).or_usage_error()?;
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;
-    add_memory_files(&mut settings, &folder);
+    prompt_text::add_memory_files(&mut settings, &args.permissions, &folder);
 
     let agents = agents::load_agents(args, &workspace, trust)?;
-    if let Some(state) = paths::state_folder().ok().filter(|state| !paths::can_be_written(state)) {
-        terminal::print_note(&messages::nothing_remembered(&state));
-    }
+    report_unwritable_state();
     let workplace = toolset::build_workplace(args, &workspace, &sources, &clock);
     let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
     let mut tools = offer(&mut settings, args, &agents.found, &workplace).or_usage_error()?;
-    let hook_messages = Arc::default();
+    let hook_messages: Arc<output::HookMessages> = Arc::default();
     let commands = hook_config::build_command_hooks(
         &mut settings,
         &sources,
         &workspace,
         &clock,
-        &hook_messages,
+        hook_listeners(host.hook_reports, &hook_messages),
     );
     let commands = commands.or_usage_error()?;
+    if let Some(hooks) = &host.hooks {
+        hook_config::add_hook_points(&mut settings, hooks);
+    }
     let own_names = agent_names(&tools, &agents.found);
     let mut owner = settings.clone();
     if flags == FlagScope::OwnRun {
@@ -173,17 +218,13 @@ async fn start_with(
         Some(opened) => opened.store,
         None => open_store(&args.store).await?,
     };
-    let every_tool: Vec<Arc<str>> = tools.specs().iter().map(|tool| tool.name.clone()).collect();
     let offered = tools.get(toolset::AGENT_TOOL).map_or(Vec::new(), |_| agents.found);
-    let mut builder = Windlass::builder();
-    for agent in offered {
-        let known = (&config, asks);
-        let definition =
-            agents::agent_definition((&agent, &every_tool), args, known, (&workspace, &clock));
-        builder = builder.sub_agent(&agent.name, definition.or_usage_error()?);
-    }
+    let builder =
+        agents::add_sub_agents(offered, &tools, args, (&config, asks), (&workspace, &clock))?;
     let parts = RunParts { args, folder: &folder, workplace: &workplace, store: &store };
-    let builder = parts.add_to(builder.shared_model(chosen).command_hooks(commands), &tools)?;
+    let builder = builder.shared_model(chosen).command_hooks(commands);
+    let builder = host.hooks.into_iter().fold(builder, WindlassBuilder::command_hooks);
+    let builder = parts.add_to(builder, &tools)?;
     let builder = builder.retention(config.keep.to_policy());
     let windlass = builder.settings(|mine| *mine = owner).start().await?;
     let custom_commands = custom_commands::load_commands(&args.permissions, &workspace, trust);
@@ -192,13 +233,41 @@ async fn start_with(
         store,
         settings,
         agents: own_names,
+        slash_commands: slash_command_names(args, &custom_commands),
+        output_style: output_style.to_owned(),
+        output_styles: styles.names(),
         custom_commands,
         workspace,
         workplace,
         trust,
+        ignored_settings,
         when_asked,
         hook_messages,
     })
+}
+
+/// Who is told what hooks report: the program that hosts the process, or the person at the terminal.
+fn hook_listeners(
+    reports: Option<HookReportSink>,
+    terminal: &Arc<output::HookMessages>,
+) -> HookListeners {
+    match reports {
+        Some(reports) => HookListeners::Readers(reports),
+        None => HookListeners::Terminal(Arc::clone(terminal)),
+    }
+}
+
+/// The names of the commands that a prompt can begin with.
+fn slash_command_names(args: &AgentArgs, customs: &[CustomCommand]) -> Vec<String> {
+    let names = slash_command::command_names(customs);
+    names.filter(|_| !args.prompt.disable_slash_commands).map(str::to_owned).collect()
+}
+
+/// Reports if the state folder cannot be written, where tools keep what they know between runs.
+fn report_unwritable_state() {
+    if let Some(state) = paths::state_folder().ok().filter(|state| !paths::can_be_written(state)) {
+        terminal::print_note(&messages::nothing_remembered(&state));
+    }
 }
 
 /// What a process needs besides its model, hooks and settings.
@@ -217,8 +286,9 @@ impl RunParts<'_> {
     ) -> anyhow::Result<WindlassBuilder> {
         let Self { args, folder, workplace, store } = self;
         let (workspace, trust) = (&folder.folder, folder.trust);
-        let (imports, notes) = memory_of_folders(trust);
-        let tools = windlass::tools::with_folder_memory(tools, workplace, imports, notes);
+        let (imports, notes) = prompt_text::memory_of_folders(trust);
+        let kinds = memory_files::memory_kinds(|source| args.permissions.reads_source(source));
+        let tools = windlass::tools::with_folder_memory(tools, workplace, &kinds, imports, notes);
         let given = &args.permissions.workspace;
         let lease = LeaseTimes::new(args.beat_ms, args.lease_ms);
         Ok(builder
@@ -309,7 +379,11 @@ impl RunBase<'_> {
         limit_settings::apply_limits(&mut settings, &profile, &args.limits)?;
         let markers =
             messages::end_marker_instruction(&model_selection::merge_controls(&args.model, known)?);
-        set_system_prompt(&mut settings, args, folder, &markers);
+        let reads = |source: &str| args.permissions.reads_source(source);
+        let styles = output_styles::load_styles(reads, self.folder);
+        // A style that does not exist was reported for the run that is about to start.
+        let style = styles.find(output_styles::chosen_style(&sources)).ok().flatten();
+        prompt_text::set_system_prompt(&mut settings, args, (folder, style), &markers);
         Ok((settings, models.filter(|_| self.asks == ModelNeed::Required)))
     }
 
@@ -318,7 +392,7 @@ impl RunBase<'_> {
         &self,
         others: &AgentArgs,
         when_asked: WhenAsked,
-        (given, agents, workplace): (&Settings, &[AgentFile], &ToolContext),
+        (given, agents, workplace): (&Settings, &[AgentSpec], &ToolContext),
     ) -> anyhow::Result<(Settings, ToolRegistry)> {
         let model = Some(given.model.name.to_string());
         let (mut owner, _) = self.settings(others, when_asked, model)?;
@@ -327,6 +401,15 @@ impl RunBase<'_> {
         owner.hooks = given.hooks;
         Ok((owner, tools))
     }
+}
+
+/// Sets the model of these flags, and what depends on it, in settings that exist.
+pub(crate) fn select_model(settings: &mut Settings, args: &AgentArgs) -> anyhow::Result<()> {
+    let config = config_toml::read()?;
+    let profile = config.find_profile(args.limits.profile.as_deref())?;
+    let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
+    let names = (args.model.model.clone(), None);
+    model_selection::describe(settings, &args.model, (&config, &profile), names, &clock).map(drop)
 }
 
 /// Checks whether a run with this profile could start: by the same checks as a run, without its
@@ -349,7 +432,7 @@ pub(crate) fn check_profile(
 fn offer(
     settings: &mut Settings,
     args: &AgentArgs,
-    agents: &[AgentFile],
+    agents: &[AgentSpec],
     workplace: &ToolContext,
 ) -> anyhow::Result<ToolRegistry> {
     let tools = toolset::build_tools(args, (&settings.rules, agents), workplace);
@@ -361,7 +444,7 @@ fn offer(
 }
 
 /// The names of the sub-agents, if the agent tool is offered.
-fn agent_names(tools: &ToolRegistry, agents: &[AgentFile]) -> Vec<String> {
+fn agent_names(tools: &ToolRegistry, agents: &[AgentSpec]) -> Vec<String> {
     let names = || agents.iter().map(|agent| agent.name.clone()).collect();
     tools.get(toolset::AGENT_TOOL).map_or_else(Vec::new, |_| names())
 }
@@ -372,18 +455,19 @@ fn check_folder_trust(
     workspace: &Path,
     args: &PermissionArgs,
     when_asked: WhenAsked,
-) -> anyhow::Result<FolderTrust> {
+) -> anyhow::Result<(FolderTrust, Option<IgnoredSettings>)> {
     let mut folder =
         FolderTrust::load(workspace, |source| args.reads_source(source)).or_usage_error()?;
     settings_sources::check_sources(args, &folder).or_usage_error()?;
     let reads = args.reads_source("project") || args.reads_source("local");
     if reads {
         ask_about_trust(&mut folder, when_asked)?;
-        if folder.has_ignored_grants() && folder.grants.affect_every_run() {
-            terminal::print_note(&messages::folder_untrusted(&folder));
-        }
     }
-    Ok(folder)
+    let ignored = IgnoredSettings::of_every_run(&folder).filter(|_| reads);
+    if let Some(ignored) = &ignored {
+        terminal::print_note(&ignored.message);
+    }
+    Ok((folder, ignored))
 }
 
 /// Asks once at the terminal whether to trust a folder whose settings are ignored.
@@ -398,33 +482,4 @@ pub(crate) fn ask_about_trust(
         decision.map(|decision| folder.record_decision(decision)).transpose()?;
     }
     Ok(())
-}
-
-/// Adds memory files to the settings for the model, and reports problems with them.
-fn add_memory_files(settings: &mut Settings, folder: &FolderTrust) {
-    let memory = memory_files::load_memory_files(folder);
-    memory.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
-    settings.user_context = Arc::from(messages::memory_context(&memory.files));
-}
-
-/// What memory files of nested folders may import, and how problems with them are reported.
-fn memory_of_folders(trust: folder_trust::TrustState) -> (ImportPolicy, MemoryNotes) {
-    let imports = match trust {
-        folder_trust::TrustState::Trusted => ImportPolicy::Allowed,
-        folder_trust::TrustState::Untrusted => ImportPolicy::Ignored,
-    };
-    (imports, Arc::new(|problem: &str| terminal::print_note(&messages::warning(problem))))
-}
-
-/// Sets the system prompt: the given or the default one, what is appended to it, and end markers.
-fn set_system_prompt(settings: &mut Settings, args: &AgentArgs, workspace: &Path, markers: &str) {
-    let own = args.prompt.system_prompt.clone();
-    let own = own.unwrap_or_else(|| messages::system_prompt(workspace));
-    let parts = [Some(own), args.prompt.append_system_prompt.clone(), Some(markers.to_owned())];
-    settings.system = Arc::from(join_parts(parts.into_iter().flatten()));
-}
-
-fn join_parts(parts: impl IntoIterator<Item = String>) -> String {
-    let parts = parts.into_iter().filter(|part| !part.trim().is_empty());
-    parts.collect::<Vec<_>>().join("\n\n")
 }

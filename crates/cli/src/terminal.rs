@@ -9,7 +9,9 @@ pub(crate) mod text;
 pub(crate) mod time_format;
 
 pub(crate) use escape::{escape_invisible, sanitize_output};
-pub(crate) use print::{print_bytes, print_error, print_line, print_note, take_output_error};
+pub(crate) use print::{
+    print_bytes, print_error, print_line, print_note, redirect_notes, take_output_error,
+};
 pub(crate) use style::{Color, ColorSupport, OutputStyle, terminal_width};
 pub(crate) use text::{
     fit_columns, sanitize_line, sanitize_text, to_one_line, truncate, wrap_choices, wrap_words,

@@ -14,8 +14,8 @@ use windlass::tools::{
     ToolContext, files_run_by, select_standard_tools, standard_tool_names,
 };
 
-use crate::args::AgentArgs;
-use crate::config::claude::agent_files::AgentFile;
+use crate::args::{AgentArgs, ToolStatePolicy};
+use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::mcp_servers;
 use crate::config::claude::settings_sources::SettingsSource;
 use crate::config::paths;
@@ -44,7 +44,7 @@ const JOURNAL_TOOLS: &str = "Journal";
 /// Builds the registry of the offered tools.
 pub(crate) fn build_tools(
     args: &AgentArgs,
-    (rules, agents): (&Permissions, &[AgentFile]),
+    (rules, agents): (&Permissions, &[AgentSpec]),
     workplace: &ToolContext,
 ) -> anyhow::Result<ToolRegistry> {
     let names = select_tools(args.permissions.tools.as_deref())?;
@@ -115,6 +115,7 @@ pub(crate) fn build_workplace(
     let workplace =
         ToolContext::with_zones(zones).with_clock(Arc::clone(clock)).with_variables(variables);
     Ok(match paths::state_folder() {
+        Ok(_) if args.tool_state == ToolStatePolicy::Discarded => workplace,
         Ok(state) if paths::can_be_written(&state) => {
             workplace.with_state_folder(paths::tool_state_folder(&state))
         }
@@ -124,9 +125,14 @@ pub(crate) fn build_workplace(
     })
 }
 
+/// The names that `--tools` knows.
+pub(crate) fn selectable_tools() -> impl Iterator<Item = &'static str> {
+    standard_tool_names().chain([AGENT_TOOL, JOURNAL_TOOLS])
+}
+
 /// Resolves the typed tool names: `default` means all.
 fn select_tools(list: Option<&str>) -> anyhow::Result<Vec<&'static str>> {
-    let all = || standard_tool_names().chain([AGENT_TOOL, JOURNAL_TOOLS]);
+    let all = selectable_tools;
     let Some(list) = list.filter(|list| list.trim() != "default") else {
         return Ok(all().collect());
     };

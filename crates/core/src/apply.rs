@@ -10,6 +10,7 @@ mod compaction;
 mod model_calls;
 mod pauses;
 mod prompts;
+mod session_changes;
 mod tool_calls;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::log::record::Record;
 use crate::permission::{Grant, PermissionMode};
 use crate::run::active_run::{ReachedTimeLimit, Round, Run, RunPhase, StopRequest};
 use crate::run::conversation::{Conversation, SharedSpending};
+use crate::settings::conversation_settings::Settings;
 
 /// Applies one record to `c`: the record belongs to an entry of time `at` whose input was `input`.
 pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Record) {
@@ -70,7 +72,9 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::RoundOpened { dropped, note } => {
             tool_calls::apply_round_opened(c, input, dropped, note.as_ref());
         }
-        Record::CallInputChanged { call } => tool_calls::apply_call_input_changed(c, input, *call),
+        Record::CallInputChanged { call, message } => {
+            tool_calls::apply_call_input_changed(c, input, *call, *message);
+        }
         Record::HookContextAdded {} => tool_calls::apply_hook_context(c, input),
         Record::PermissionDecided { call, verdict } => {
             tool_calls::apply_permission_decided(c, *call, verdict);
@@ -100,7 +104,10 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::RoundClosed {} => tool_calls::apply_round_closed(c),
         Record::FatalToolError { .. } => tool_calls::apply_fatal_tool_error(c, input),
         Record::CancelRequested { mode, .. } => {
-            with_run(c, |run| run.stop_request = Some(StopRequest { mode: *mode, at }));
+            with_run(c, |run| {
+                let during = run.stop_request.map_or_else(|| run.stop_point(), |stop| stop.during);
+                run.stop_request = Some(StopRequest { mode: *mode, at, during });
+            });
         }
         Record::Compacted { .. } => compaction::apply_compacted(c, record),
         Record::CompactionRequested { message } => {
@@ -122,6 +129,17 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::RuleGranted { rule, folder } => {
             c.grants.push(Grant { rule: rule.clone(), folder: folder.clone() });
         }
+        Record::PermissionsUpdated { update, folder, .. } => {
+            session_changes::apply_permissions_updated(c, update, folder);
+        }
+        Record::ModelChangeRequested { message } => {
+            session_changes::apply_model_change_requested(c, input, *message);
+        }
+        Record::ModelChanged { .. } => session_changes::apply_model_changed(c),
+        Record::HookStopRequested { reason, .. } => with_run(c, |run| {
+            run.hook_stop.get_or_insert(reason.clone());
+            run.last_error = Some(reason.clone());
+        }),
         Record::AnswerRejected { by, reason, level } => with_run(c, |run| {
             pauses::apply_answer_rejected(run, *by, *level);
             run.last_error = Some(reason.clone());
@@ -213,18 +231,28 @@ fn apply_owner_changed(c: &mut Conversation, input: &Input, epoch: Epoch) {
     }
 }
 
+/// Returns the settings with what changed for the rest of the conversation.
+fn with_overrides(c: &Conversation, mut settings: Arc<Settings>) -> Arc<Settings> {
+    if session_changes::has_overrides(c) {
+        session_changes::override_settings(c, Arc::make_mut(&mut settings));
+    }
+    settings
+}
+
 fn apply_configured(c: &mut Conversation, input: &Input) {
     let Input::Configured { settings } = input else { return };
     let own = c.run_settings.as_ref().filter(|_| c.run.is_some());
     // The active run keeps the settings of its own; those it shared with its first owner change.
     let own = own.zip(c.run_owner.as_ref()).map(|(own, first)| own.without_shared_prompt(first));
     let in_force = own.map_or_else(|| settings.clone(), |own| Arc::new(own.apply_over(settings)));
+    let in_force = with_overrides(c, in_force);
     c.prompt_hash = Some(settings.prompt_hash());
+    let max_tokens = in_force.model.max_tokens;
     c.settings = Some(in_force);
     c.owner_settings = Some(settings.clone());
     c.run_owner = Some(settings.clone());
     with_run(c, |run| {
-        run.output_cap_tokens = settings.model.max_tokens;
+        run.output_cap_tokens = max_tokens;
         if let RunPhase::Paused(halt) = &mut run.phase {
             run.phase = halt.round.take().map_or(RunPhase::Deciding, RunPhase::RunningTools);
         }

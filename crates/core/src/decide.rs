@@ -16,6 +16,7 @@ mod early_calls;
 mod escalation;
 mod finishing;
 mod guardrail;
+mod human_answers;
 mod interrupted_review;
 mod iteration;
 mod judge;
@@ -27,6 +28,7 @@ mod plan_mode;
 mod pruning;
 mod resume;
 mod reviews;
+mod session_changes;
 mod stop_conditions;
 mod stopping;
 mod structured_answer;
@@ -93,8 +95,8 @@ fn handle_input(draft: &mut DecisionDraft<'_>, input: &Input) -> NextStep {
         Input::ModelFailed { model_call, failure } => {
             model_failure::on_model_failed(draft, *model_call, failure)
         }
-        Input::HookResponded { call, decision, context } => {
-            tool_hooks::on_hook_responded(draft, *call, decision, context.is_some())
+        Input::HookResponded { call, decision, context, stop } => {
+            tool_hooks::on_hook_responded(draft, *call, decision, context.is_some(), stop.as_ref())
         }
         Input::ReviewReturned { id, result } => reviews::on_review_returned(draft, *id, result),
         Input::CallClassified { call, classification, .. } => {

@@ -4,6 +4,7 @@ pub mod command_rejection;
 pub mod entry;
 #[cfg(test)]
 mod entry_tests;
+pub mod human_answer;
 pub mod ids;
 pub mod inbox;
 pub mod input;

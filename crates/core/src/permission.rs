@@ -19,8 +19,10 @@ pub mod rule;
 pub mod rule_list;
 pub mod scope;
 mod script_safety;
+mod session_permissions;
 pub mod subject;
 pub mod suggest;
+mod update;
 
 #[cfg(test)]
 mod decision_tests;
@@ -36,7 +38,10 @@ mod read_only_tests;
 mod rule_tests;
 #[cfg(test)]
 mod scope_tests;
+#[cfg(test)]
+mod session_permissions_tests;
 
+pub(crate) use decision::ASKED_BY_HOOK;
 pub use decision::{
     DefaultDecision, DenialSource, HookPreference, HumanAvailability, PermissionDecision,
 };
@@ -49,8 +54,10 @@ pub use read_only::{ReadDepth, ReadOnlyUse, is_read_only, read_only_use};
 pub use rule::{InvalidRule, PermissionRule};
 pub use rule_list::MAX_RULES;
 pub use scope::RuleFolders;
+pub use session_permissions::{ModeOverride, SessionPermissions};
 pub use subject::{
     CallSubject, FileScan, ParseCoverage, PathAccess, PathUse, PathZone, ShellCommand,
     SimpleCommand,
 };
 pub use suggest::suggest_rule;
+pub use update::{InvalidUpdate, MAX_ADDED_FOLDERS, PermissionUpdate, RuleBehavior};

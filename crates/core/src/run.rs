@@ -1,5 +1,6 @@
 //! The state of a conversation and of its active run.
 
+pub(crate) mod active_model;
 pub mod active_run;
 pub mod child_runs;
 #[cfg(test)]

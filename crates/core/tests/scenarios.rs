@@ -1,5 +1,6 @@
 //! Scenarios: what a lane does, step by step.
 
+mod answers;
 mod budgets;
 mod calls;
 mod children;
@@ -28,6 +29,7 @@ mod resume;
 mod retries;
 mod rows;
 mod run_settings;
+mod session_changes;
 mod steering;
 mod stop;
 mod stopping;

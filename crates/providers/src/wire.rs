@@ -9,6 +9,7 @@ pub(crate) mod openai_common;
 pub(crate) mod openai_responses;
 pub(crate) mod replay;
 pub(crate) mod reply_builder;
+pub(crate) mod reply_events;
 pub(crate) mod reported_usage;
 pub mod sse;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! two waits it decides, appends, applies, publishes to the readers, and starts and aborts effects.
 //! It makes no decisions of its own.
 
+mod changed_inputs;
 mod driver_wait;
 mod fault_injection;
 mod finished_effects;

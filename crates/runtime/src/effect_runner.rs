@@ -18,7 +18,7 @@ use windlass_core::run::wanted::Effect;
 
 use crate::agent::Agent;
 use crate::fair_semaphore::FairSemaphore;
-use crate::feed::{LaneFeed, OwnerFeed};
+use crate::feed::{LaneFeed, LaneReaders, OwnerFeed};
 use crate::ports::HookContext;
 
 /// Inputs that may wait for the driver; an effect that finds the queue full waits.
@@ -146,7 +146,12 @@ impl EffectRunner {
 
     /// The context that hooks receive.
     fn hook_context(&self, conversation: &Conversation) -> HookContext {
-        HookContext { lane: self.lane.clone(), conversation: conversation.clone() }
+        HookContext::new(self.lane.clone(), conversation.clone())
+    }
+
+    /// Returns the readers of the lane, for what hooks have to say to them.
+    fn readers(&self) -> LaneReaders {
+        LaneReaders { feed: self.feed.clone(), owner: self.owner.clone() }
     }
 
     /// Starts a future whose value is the input for the driver.

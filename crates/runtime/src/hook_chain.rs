@@ -1,5 +1,5 @@
 //! Several hooks as one. All of them are called concurrently, and their responses are combined in
-//! the order in which the hooks were given: deny overrides ask, ask overrides allow, a later change
+//! the order in which the hooks were given: deny overrides defer, defer overrides ask, ask overrides allow, a later change
 //! of arguments replaces an earlier one, and no change counts if a hook denies.
 
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use windlass_core::log::input::HookDecision;
 use windlass_core::permission::HookPreference;
 use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
+use windlass_core::settings::conversation_settings::HookPoints;
 
 use crate::ports::{BoxFuture, HookContext, HookResponse, Hooks, SessionEndReason};
 
@@ -40,6 +41,10 @@ impl HookChain {
 }
 
 impl Hooks for HookChain {
+    fn points(&self) -> HookPoints {
+        self.hooks.iter().fold(HookPoints::default(), |all, hooks| all.union(hooks.points()))
+    }
+
     fn on_start(&self, context: HookContext) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
             combine_review_results(self.run_all(|hooks| hooks.on_start(context.clone())).await)
@@ -100,30 +105,36 @@ impl Hooks for HookChain {
 #[must_use]
 pub fn combine_responses(all: Vec<HookResponse>) -> HookResponse {
     let context = join_texts(all.iter().filter_map(|response| response.context.as_deref()));
+    let stop = join_texts(all.iter().filter_map(|response| response.stop.as_deref()));
     let decision = all
         .into_iter()
         .map(|response| response.decision)
         .fold(HookDecision::Pass {}, stronger_decision);
-    HookResponse { decision, context }
+    HookResponse { decision, context, stop }
 }
 
 /// Returns the decision that applies when `later` comes after `earlier`.
 fn stronger_decision(earlier: HookDecision, later: HookDecision) -> HookDecision {
     match (earlier, later) {
         (deny @ HookDecision::Deny { .. }, _) | (_, deny @ HookDecision::Deny { .. }) => deny,
+        (defer @ HookDecision::Defer {}, _) | (_, defer @ HookDecision::Defer {}) => defer,
         (
-            HookDecision::Change { preference: one, .. },
-            HookDecision::Change { input, facts, preference },
+            HookDecision::Change { preference: one, reason: first, .. },
+            HookDecision::Change { input, facts, preference, reason },
         ) => {
-            HookDecision::Change { input, facts, preference: stricter_preference(one, preference) }
+            let (preference, reason) = (stricter_preference(one, preference), first.or(reason));
+            HookDecision::Change { input, facts, preference, reason }
         }
-        (HookDecision::Change { input, facts, preference }, other)
-        | (other, HookDecision::Change { input, facts, preference }) => HookDecision::Change {
-            input,
-            facts,
-            preference: stricter_preference(preference, preference_of(&other)),
-        },
-        (HookDecision::Ask {}, _) | (_, HookDecision::Ask {}) => HookDecision::Ask {},
+        (HookDecision::Change { input, facts, preference, reason }, other)
+        | (other, HookDecision::Change { input, facts, preference, reason }) => {
+            let preference = stricter_preference(preference, preference_of(&other));
+            let reason = reason.or_else(|| ask_reason_of(&other));
+            HookDecision::Change { input, facts, preference, reason }
+        }
+        (HookDecision::Ask { reason: one }, HookDecision::Ask { reason: other }) => {
+            HookDecision::Ask { reason: one.or(other) }
+        }
+        (ask @ HookDecision::Ask { .. }, _) | (_, ask @ HookDecision::Ask { .. }) => ask,
         (HookDecision::Allow {}, _) | (_, HookDecision::Allow {}) => HookDecision::Allow {},
         (HookDecision::Pass {}, HookDecision::Pass {}) => HookDecision::Pass {},
     }
@@ -132,9 +143,22 @@ fn stronger_decision(earlier: HookDecision, later: HookDecision) -> HookDecision
 fn preference_of(answer: &HookDecision) -> HookPreference {
     match answer {
         HookDecision::Allow {} => HookPreference::Allow,
-        HookDecision::Ask {} => HookPreference::Ask,
+        HookDecision::Ask { .. } => HookPreference::Ask,
         HookDecision::Change { preference, .. } => *preference,
-        HookDecision::Pass {} | HookDecision::Deny { .. } => HookPreference::Neutral,
+        HookDecision::Pass {} | HookDecision::Deny { .. } | HookDecision::Defer {} => {
+            HookPreference::Neutral
+        }
+    }
+}
+
+/// Returns why the hook wants a human to approve the call.
+fn ask_reason_of(decision: &HookDecision) -> Option<Arc<str>> {
+    match decision {
+        HookDecision::Ask { reason } | HookDecision::Change { reason, .. } => reason.clone(),
+        HookDecision::Pass {}
+        | HookDecision::Allow {}
+        | HookDecision::Deny { .. }
+        | HookDecision::Defer {} => None,
     }
 }
 

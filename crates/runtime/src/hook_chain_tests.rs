@@ -17,7 +17,7 @@ fn deny(reason: &str) -> HookDecision {
 
 fn change(input: &str, preference: HookPreference) -> HookDecision {
     let input = RawJson::parse(input).unwrap();
-    HookDecision::Change { input, facts: Box::new(CallFacts::default()), preference }
+    HookDecision::Change { input, facts: Box::new(CallFacts::default()), preference, reason: None }
 }
 
 fn combine_decisions(answers: &[HookDecision]) -> HookDecision {
@@ -26,7 +26,8 @@ fn combine_decisions(answers: &[HookDecision]) -> HookDecision {
 
 #[test]
 fn deny_beats_ask_beats_allow_beats_pass() {
-    let (ask, allow, pass) = (HookDecision::Ask {}, HookDecision::Allow {}, HookDecision::Pass {});
+    let (ask, allow, pass) =
+        (HookDecision::Ask { reason: None }, HookDecision::Allow {}, HookDecision::Pass {});
     assert_eq!(combine_decisions(&[allow.clone(), pass.clone()]), allow);
     assert_eq!(combine_decisions(&[pass.clone(), ask.clone(), allow.clone()]), ask);
     assert_eq!(combine_decisions(&[allow.clone(), deny("no"), ask.clone()]), deny("no"));
@@ -42,7 +43,7 @@ fn the_later_change_wins_unless_somebody_denies() {
     );
     assert_eq!(combine_decisions(&[one.clone(), two]), change(r#"{"a":2}"#, HookPreference::Allow));
     assert_eq!(
-        combine_decisions(&[one.clone(), HookDecision::Ask {}]),
+        combine_decisions(&[one.clone(), HookDecision::Ask { reason: None }]),
         change(r#"{"a":1}"#, HookPreference::Ask)
     );
     assert_eq!(combine_decisions(&[one, deny("no")]), deny("no"));

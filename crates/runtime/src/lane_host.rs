@@ -33,6 +33,10 @@ use crate::telemetry::ReconcileCounts;
 use crate::watchdog_slot::WatchdogSlot;
 use crate::worker_identity;
 
+/// How long a lane that its owner released, or whose owner exited, may stay unnoticed by a process
+/// that wants to claim it, in milliseconds.
+const CLAIM_POLL_MS: u64 = 500;
+
 /// A process that drives conversations.
 pub struct LaneHost {
     agents: AgentRegistry,
@@ -257,11 +261,12 @@ impl LaneHost {
                 result => return result,
             }
         };
-        let mut watched_ms =
-            if worker_identity::has_process_ended(&first.worker) { u64::MAX } else { 0 };
+        let mut watched_ms = 0;
         let times = self.lease.times;
-        while watched_ms < times.expiry_ms {
-            let pause = times.heartbeat_ms.min(times.expiry_ms - watched_ms).max(1);
+        // An owner can exit while it is observed.
+        while watched_ms < times.expiry_ms && !worker_identity::has_process_ended(&first.worker) {
+            let pause =
+                CLAIM_POLL_MS.min(times.heartbeat_ms).min(times.expiry_ms - watched_ms).max(1);
             self.agent().ports.clock.sleep(pause).await;
             watched_ms += pause;
             match self.try_claim_lane(lane, None).await {

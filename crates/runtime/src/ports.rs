@@ -3,6 +3,7 @@
 
 mod call_heartbeat;
 mod clock;
+mod hook_message;
 mod hooks;
 mod lane_discovery;
 mod model;
@@ -14,6 +15,7 @@ mod tool;
 
 pub use call_heartbeat::CallHeartbeat;
 pub use clock::Clock;
+pub use hook_message::{HookMessage, HookMessageLevel, HookMessages};
 pub use hooks::{HookContext, HookResponse, Hooks, NoHooks, SessionEndReason};
 pub use lane_discovery::{
     AbandonedLane, Affinity, ClaimQuery, ObservedHeartbeat, ReconcileRequest, ResumeOverride,

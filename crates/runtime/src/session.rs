@@ -1,23 +1,27 @@
 //! A session: the handle to one conversation. Everything it sends is a command in the lane's inbox,
 //! durable before the call returns; the process that owns the lane acts on it.
 
+mod commands;
+mod lane_watch;
+mod run_outcome;
 mod run_stream;
 
+pub use run_outcome::RunOutcome;
+pub use run_stream::RunStream;
 use run_stream::StreamPosition;
-pub use run_stream::{RunOutcome, RunStream};
 
 use std::sync::Arc;
 
 use windlass_core::log::entry::Entry;
-use windlass_core::log::ids::{LaneId, QuestionId, RunId, Seq};
-use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
+use windlass_core::log::ids::{LaneId, RunId, Seq};
+use windlass_core::log::inbox::InboxCommand;
 use windlass_core::message::content_block::ContentBlock;
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::question::Question;
 use windlass_core::settings::run_settings::RunSettings;
 
 use crate::driver::{self, DriveError};
-use crate::feed::{OwnerFeed, Subscription};
+use crate::feed::{OwnerFeed, StreamOptions, Subscription};
 use crate::lane_host::LaneHost;
 use crate::ports::{
     INBOX_PAGE_MESSAGES, OutboxMessage, RemovedLanes, SessionEndReason, StoreError,
@@ -29,6 +33,7 @@ use crate::ports::{
 pub struct Session {
     host: Arc<LaneHost>,
     lane: LaneId,
+    stream_options: StreamOptions,
 }
 
 impl LaneHost {
@@ -41,7 +46,21 @@ impl LaneHost {
 
 impl Session {
     pub(crate) fn new(host: Arc<LaneHost>, lane: LaneId) -> Self {
-        Self { host, lane }
+        Self { host, lane, stream_options: StreamOptions::default() }
+    }
+
+    /// Returns a handle to the same conversation whose streams and subscriptions also deliver what
+    /// `options` asks for.
+    #[must_use]
+    pub fn with_stream_options(mut self, options: StreamOptions) -> Self {
+        self.stream_options = options;
+        self
+    }
+
+    /// Returns a handle to another conversation of the same process.
+    #[must_use]
+    pub fn sibling(&self, lane: impl Into<LaneId>) -> Self {
+        Self::new(Arc::clone(&self.host), lane.into())
     }
 
     /// Returns the lane of the conversation, which is its name in the store.
@@ -83,6 +102,23 @@ impl Session {
         settings: RunSettings,
     ) -> Result<RunStream, DriveError> {
         let run = RunId::from(uuid::Uuid::now_v7().to_string());
+        self.send_as_with(run, blocks, settings).await
+    }
+
+    /// Sends a prompt under a run id that the caller generated, with settings for this run only:
+    /// [`Session::send_as`] and [`Session::send_with`] together.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Invalid`] if the id is not a UUID, which the tables of runs require,
+    /// and another [`DriveError`] if the store fails.
+    pub async fn send_as_with(
+        &self,
+        run: RunId,
+        blocks: Vec<ContentBlock>,
+        settings: RunSettings,
+    ) -> Result<RunStream, DriveError> {
+        check_run_id(&run)?;
         let head = self.enqueue_prompt(&run, blocks, Some(Arc::new(settings))).await?;
         self.open_stream(Some(run), head).await
     }
@@ -99,11 +135,7 @@ impl Session {
         run: RunId,
         blocks: Vec<ContentBlock>,
     ) -> Result<RunStream, DriveError> {
-        if !run.is_uuid() {
-            let message =
-                format!("the run id `{run}` is not a UUID; create a new one for every prompt");
-            return Err(StoreError::Invalid { message }.into());
-        }
+        check_run_id(&run)?;
         let head =
             self.enqueue_prompt(&run, blocks, Some(self.host.default_run_settings())).await?;
         self.open_stream(Some(run), head).await
@@ -217,7 +249,7 @@ impl Session {
     /// already.
     fn drive_lane(&self, run: Option<RunId>, head: Seq) -> Option<RunStream> {
         let reservation = self.host.reserve_lane(&self.lane)?;
-        let (owner, items) = OwnerFeed::new(run.clone());
+        let (owner, items) = OwnerFeed::new(run.clone(), self.stream_options);
         let driving = tokio::spawn(reservation.drive(Some(owner)));
         let position = StreamPosition { session: self.clone(), head };
         Some(RunStream::new_owning(run, position, items, driving))
@@ -232,58 +264,6 @@ impl Session {
     pub async fn child_questions(&self) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
         let now = self.load_conversation().await?;
         self.host.child_questions(&self.lane, &now).await
-    }
-
-    /// Sends a message to the active run, which gets it after its current round; on an idle lane it
-    /// is a prompt.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`StoreError`] if the store fails.
-    pub async fn steer(&self, text: &str) -> Result<(), StoreError> {
-        let run = RunId::from(uuid::Uuid::now_v7().to_string());
-        self.enqueue_command(InboxCommand::Steer { run, blocks: vec![ContentBlock::text(text)] })
-            .await
-    }
-
-    /// Answers a question of the run.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`StoreError`] if the store fails.
-    pub async fn answer(
-        &self,
-        question: QuestionId,
-        answer: HumanAnswer,
-    ) -> Result<(), StoreError> {
-        self.enqueue_command(InboxCommand::Answer { question, answer }).await
-    }
-
-    /// Requests that the run ends at the next safe boundary; the active run if `run` is `None`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`StoreError`] if the store fails.
-    pub async fn cancel(&self, run: Option<RunId>) -> Result<(), StoreError> {
-        self.enqueue_command(InboxCommand::Cancel { run }).await
-    }
-
-    /// Cancels the run if it has no driver in this process because it waits for its child runs.
-    async fn cancel_if_waiting_for_children(&self, run: Option<RunId>) -> Result<(), StoreError> {
-        if self.host.is_waiting_for_children(&self.lane) {
-            self.cancel(run).await?;
-        }
-        Ok(())
-    }
-
-    /// Requests that the run ends now, interrupting every effect that may be interrupted; the
-    /// active run if `run` is `None`.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`StoreError`] if the store fails.
-    pub async fn abort(&self, run: Option<RunId>) -> Result<(), StoreError> {
-        self.enqueue_command(InboxCommand::Abort { run }).await
     }
 
     /// Calls the session-end hooks: this program is done with the conversation. Waits for them no
@@ -308,12 +288,8 @@ impl Session {
     #[must_use]
     pub fn subscribe(&self, after: Seq) -> Subscription {
         let ports = self.host.agent().ports.clone();
-        Subscription::new(
-            self.lane.clone(),
-            ports,
-            self.host.lane_feed(&self.lane).subscribe(),
-            after,
-        )
+        let live = self.host.lane_feed(&self.lane).subscribe(self.stream_options);
+        Subscription::new(self.lane.clone(), ports, live, after)
     }
 
     /// Creates a new conversation that shares this one's history up to entry `at`, or up to the
@@ -323,8 +299,21 @@ impl Session {
     ///
     /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn fork(&self, at: Option<Seq>) -> Result<Session, DriveError> {
+        self.fork_as(format!("conversation:{}", uuid::Uuid::now_v7()), at).await
+    }
+
+    /// Creates a new conversation on `lane`, which must not exist, like [`Session::fork`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the lane exists, the store fails or the log cannot be read.
+    pub async fn fork_as(
+        &self,
+        lane: impl Into<LaneId>,
+        at: Option<Seq>,
+    ) -> Result<Session, DriveError> {
         let at = self.last_closed_round(at.unwrap_or(Seq::MAX)).await?;
-        let child = LaneId::from(format!("conversation:{}", uuid::Uuid::now_v7()));
+        let child = lane.into();
         self.host.agent().ports.store.fork_lane(self.lane.clone(), at, child.clone()).await?;
         Ok(Self::new(Arc::clone(&self.host), child))
     }
@@ -369,12 +358,6 @@ impl Session {
         let between = stored.iter().filter(|entry| entry.seq < until);
         let parse = |entry: &crate::ports::EncodedEntry| Entry::parse(entry.seq, &entry.line);
         Ok(between.map(parse).collect::<Result<_, _>>()?)
-    }
-
-    /// Returns whether a driver of this process has the conversation at this moment.
-    #[must_use]
-    pub fn is_driven_here(&self) -> bool {
-        self.host.is_driving(&self.lane)
     }
 
     /// Loads the current state of the conversation by folding its log.
@@ -422,4 +405,13 @@ impl Session {
         self.host.notify_lane(&self.lane);
         Ok(())
     }
+}
+
+/// Checks that a run id is one that the tables of runs accept.
+fn check_run_id(run: &RunId) -> Result<(), StoreError> {
+    if run.is_uuid() {
+        return Ok(());
+    }
+    let message = format!("the run id `{run}` is not a UUID; create a new one for every prompt");
+    Err(StoreError::Invalid { message })
 }

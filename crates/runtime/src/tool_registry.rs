@@ -104,7 +104,8 @@ impl ToolRegistry {
             return CallFacts::for_unknown_tool(&call.name);
         };
         let is_answer = run.output.as_ref().is_some_and(|output| output.tool == call.name);
-        let facts = self.assess(lane, &call.name, &call.input);
+        let assess = |tool: &dyn Tool| tool.assess_in_run(lane, run, &call.input);
+        let facts = self.assess_by(&call.name, &call.input, assess);
         if is_answer && facts.problem.is_none() {
             let own = || offered.input_schema.clone();
             let problem = InputSchema::default().validate(own, &call.input);
@@ -118,12 +119,21 @@ impl ToolRegistry {
     /// assessment.
     #[must_use]
     pub fn assess(&self, lane: &LaneId, name: &str, input: &RawJson) -> CallFacts {
+        self.assess_by(name, input, |tool| tool.assess_in_lane(lane, input))
+    }
+
+    fn assess_by(
+        &self,
+        name: &str,
+        input: &RawJson,
+        assess: impl FnOnce(&dyn Tool) -> CallFacts,
+    ) -> CallFacts {
         let Some(RegisteredTool { tool, schema, .. }) = self.tools.get(name) else {
             return CallFacts::for_unknown_tool(name);
         };
         match schema.validate(|| tool.spec().input_schema, input) {
             Some(problem) => CallFacts { problem: Some(problem), ..CallFacts::default() },
-            None => tool.assess_in_lane(lane, input),
+            None => assess(tool.as_ref()),
         }
     }
 

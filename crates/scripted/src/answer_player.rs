@@ -12,14 +12,16 @@ use windlass_providers::{class_once_started, classify_status, parse_retry_after_
 use windlass_runtime::ports::{Clock, ReplyObserver};
 
 use crate::scripted_answer::{AnswerStep, ScriptedAnswer, ScriptedFault, ScriptedUsage};
+use crate::server::{ReplyEvents, pieces};
 
 /// Plays `answer` and returns the reply.
 pub(super) async fn play_answer(
     answer: ScriptedAnswer,
     clock: &dyn Clock,
     stream: &dyn ReplyObserver,
+    events: ReplyEvents<'_>,
 ) -> Result<ModelReply, ModelFailure> {
-    let mut performance = AnswerPlayer::new(clock, stream);
+    let mut performance = AnswerPlayer::new(clock, stream, events);
     let mut steps = answer.steps.iter().peekable();
     while let Some(step) = steps.next() {
         match steps.peek() {
@@ -27,6 +29,7 @@ pub(super) async fn play_answer(
             Some(_) | None => performance.play_step(step).await?,
         }
     }
+    performance.events.end_message(&answer.stop);
     Ok(ModelReply {
         blocks: performance.blocks,
         truncated_block: performance.cut,
@@ -40,6 +43,7 @@ pub(super) async fn play_answer(
 struct AnswerPlayer<'a> {
     clock: &'a dyn Clock,
     stream: &'a dyn ReplyObserver,
+    events: ReplyEvents<'a>,
     pace_ms: u64,
     /// Whether anything of the answer has been sent: from then on it is billed.
     has_sent: bool,
@@ -57,9 +61,9 @@ enum StreamChannel {
 }
 
 impl<'a> AnswerPlayer<'a> {
-    fn new(clock: &'a dyn Clock, stream: &'a dyn ReplyObserver) -> Self {
+    fn new(clock: &'a dyn Clock, stream: &'a dyn ReplyObserver, events: ReplyEvents<'a>) -> Self {
         let (blocks, cut) = (Vec::new(), None);
-        Self { clock, stream, pace_ms: 0, has_sent: false, blocks, cut }
+        Self { clock, stream, events, pace_ms: 0, has_sent: false, blocks, cut }
     }
 
     async fn play_step(&mut self, step: &AnswerStep) -> Result<(), ModelFailure> {
@@ -75,15 +79,16 @@ impl<'a> AnswerPlayer<'a> {
                 self.play_block(step).await;
             }
             AnswerStep::TruncatedCall { name, partial_json, .. } => {
-                self.play_truncated_call(name, partial_json).await;
+                self.play_truncated_call(step, name, partial_json).await;
             }
         }
         Ok(())
     }
 
     async fn play_block(&mut self, step: &AnswerStep) {
-        let (channel, text) = streamed_text(step);
-        self.stream_pieces(channel, text).await;
+        self.events.open_block(step);
+        self.stream_pieces(step, streamed_text(step).1).await;
+        self.events.close_block(step);
         if let Some(block) = step_block(step) {
             let index = u16::try_from(self.blocks.len()).unwrap_or(u16::MAX);
             self.has_sent = true;
@@ -93,23 +98,25 @@ impl<'a> AnswerPlayer<'a> {
     }
 
     async fn play_half_block(&mut self, step: &AnswerStep) -> ModelFailure {
-        let (channel, text) = streamed_text(step);
-        let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
-        self.stream_pieces(channel, text.get(..middle).unwrap_or_default()).await;
+        self.events.open_block(step);
+        self.stream_pieces(step, pieces::first_half(streamed_text(step).1)).await;
         connection_dropped()
     }
 
-    async fn play_truncated_call(&mut self, name: &str, partial: &str) {
-        self.stream_pieces(StreamChannel::Hidden, partial).await;
+    async fn play_truncated_call(&mut self, step: &AnswerStep, name: &str, partial: &str) {
+        self.events.open_block(step);
+        self.stream_pieces(step, partial).await;
+        self.events.close_block(step);
         self.has_sent = true;
         self.cut = Some(TruncatedBlock { name: Arc::from(name), partial: Arc::from(partial) });
     }
 
-    /// Streams a text word by word.
-    async fn stream_pieces(&mut self, channel: StreamChannel, text: &str) {
-        for chunk in text.split_inclusive(char::is_whitespace) {
+    /// Streams the text of a step, or its beginning, word by word.
+    async fn stream_pieces(&mut self, step: &AnswerStep, text: &str) {
+        for chunk in pieces::split_pieces(text) {
             self.wait_pace().await;
-            match channel {
+            self.events.write_piece(step, chunk);
+            match streamed_text(step).0 {
                 StreamChannel::Text => self.stream.on_text(chunk),
                 StreamChannel::Thinking => self.stream.on_thinking(chunk),
                 StreamChannel::Hidden => {}

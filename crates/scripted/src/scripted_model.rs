@@ -1,5 +1,6 @@
 //! The scripted model over the model port: it answers requests from a script.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_core::log::input::ModelFailure;
@@ -12,6 +13,7 @@ use super::request_view::OwnedRequestView;
 use super::rule_matching::RuleUses;
 use super::script::Script;
 use super::scripted_answer::ScriptedAnswer;
+use super::server::ReplyEvents;
 
 /// An offline model that answers from a [`Script`].
 ///
@@ -26,13 +28,15 @@ pub struct ScriptedModel {
     script: Script,
     clock: Arc<dyn Clock>,
     uses: Mutex<RuleUses>,
+    /// The number of answers given, from which ids of messages are made.
+    answers: AtomicU64,
 }
 
 impl ScriptedModel {
     /// Creates a model that answers from `script` and waits by `clock`.
     #[must_use]
     pub fn new(script: Script, clock: Arc<dyn Clock>) -> Self {
-        Self { script, clock, uses: Mutex::default() }
+        Self { script, clock, uses: Mutex::default(), answers: AtomicU64::new(0) }
     }
 
     fn choose_answer(&self, request: &ModelRequest) -> ScriptedAnswer {
@@ -50,7 +54,10 @@ impl Model for ScriptedModel {
     ) -> BoxFuture<'_, Result<ModelReply, ModelFailure>> {
         Box::pin(async move {
             let answer = self.choose_answer(&request);
-            answer_player::play_answer(answer, self.clock.as_ref(), stream.as_ref()).await
+            let number = self.answers.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            let model = &request.settings.model.name;
+            let events = ReplyEvents::new(&answer, (model, number), stream.as_ref());
+            answer_player::play_answer(answer, self.clock.as_ref(), stream.as_ref(), events).await
         })
     }
 }

@@ -32,8 +32,9 @@ pub mod limits;
 mod listener;
 mod model_list;
 mod parsed_request;
-mod pieces;
+pub(crate) mod pieces;
 mod rejection;
+mod reply_events;
 mod request_body;
 mod request_handler;
 mod request_observer;
@@ -50,5 +51,6 @@ mod unused_connections;
 mod whole_response;
 
 pub use listener::ScriptedServer;
+pub(crate) use reply_events::ReplyEvents;
 pub use request_observer::{RequestObserver, ServedOutcome, ServedRequest};
 pub use server_error::ServerError;

@@ -50,7 +50,9 @@ pub(crate) fn merge_pending(
             | InboxCommand::ChildFinished { .. }
             | InboxCommand::Task { .. }
             | InboxCommand::Compact { .. }
-            | InboxCommand::Memory { .. } => {}
+            | InboxCommand::Memory { .. }
+            | InboxCommand::UpdatePermissions { .. }
+            | InboxCommand::SetModel { .. } => {}
         }
     }
     queued.append(&mut runs);

@@ -4,14 +4,15 @@
 //!
 //! The configuration is read once, when the runner is made, and has a hash: a hook that edits it
 //! changes nothing for the conversations of this process. The command of a completion gate runs the
-//! same way.
+//! same way. A program can register functions of its own instead of commands ([`HookCallbacks`]).
 //!
 //! Not here: which folder may configure hooks at all. That is decided before the configuration is
 //! parsed here.
 
+mod callbacks;
 mod command_runner;
 mod config;
-mod payload;
+pub mod payload;
 mod response;
 
 #[cfg(test)]
@@ -27,10 +28,16 @@ mod payload_tests;
 #[path = "hooks/response_tests.rs"]
 mod response_tests;
 
-pub use config::{HookConfig, IgnoredHook, InvalidHooks};
+pub use callbacks::{
+    HookCallbackError, HookCallbackRequest, HookCallbacks, HookReport, HookRunLabel,
+    PermissionHookDecision,
+};
+pub use config::{HookConfig, HookEvent, IgnoredHook, InvalidHooks};
+pub use response::HookOutput;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
@@ -43,25 +50,34 @@ use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::settings::conversation_settings::HookPoints;
 use windlass_runtime::hook_chain::{combine_responses, combine_review_results};
 use windlass_runtime::ports::{
-    BoxFuture, Clock, HookContext, HookResponse, Hooks, SessionEndReason,
+    BoxFuture, Clock, HookContext, HookMessage, HookMessageLevel, HookMessages, HookResponse,
+    Hooks, SessionEndReason,
 };
 
-use config::{CommandHook, FailurePolicy, HookEvent};
-use response::CommandHookOutput;
+use config::{ConfiguredHook, FailurePolicy, HookAction};
 
-/// Runs hooks that are commands.
+/// Runs the hooks of a configuration: commands, or functions of the program.
 pub struct CommandHooks {
     config: HookConfig,
     folder: PathBuf,
     clock: Arc<dyn Clock>,
     /// Conversations that this process is working on.
     sessions: Mutex<HashSet<LaneId>>,
-    /// Receives messages of hooks for the user, which are not for the model.
+    /// Calls the functions of the program.
+    callbacks: Option<Arc<dyn HookCallbacks>>,
+    /// Receives messages of hooks for the user in place of the readers of the run.
     user_messages: Option<UserMessageSink>,
+    /// Receives reports about commands.
+    reports: Option<ReportSink>,
+    /// The number of commands that were started.
+    started: AtomicU64,
 }
 
 /// Receives messages for the user.
-type UserMessageSink = Box<dyn Fn(&str) + Send + Sync>;
+type UserMessageSink = Box<dyn Fn(HookMessage) + Send + Sync>;
+
+/// Receives reports about commands.
+type ReportSink = Box<dyn Fn(HookReport<'_>) + Send + Sync>;
 
 /// Maximum number of conversations that are tracked at once.
 const MAX_SESSIONS: usize = 10_000;
@@ -70,14 +86,39 @@ impl CommandHooks {
     /// Returns hooks of this configuration, run in `folder`.
     #[must_use]
     pub fn new(config: HookConfig, folder: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
-        let (sessions, user_messages) = (Mutex::default(), None);
-        Self { config, folder: folder.into(), clock, sessions, user_messages }
+        Self {
+            config,
+            folder: folder.into(),
+            clock,
+            sessions: Mutex::default(),
+            callbacks: None,
+            user_messages: None,
+            reports: None,
+            started: AtomicU64::new(0),
+        }
+    }
+
+    /// Calls the callbacks of the configuration through `callbacks`. Without it they fail.
+    #[must_use]
+    pub fn with_callbacks(mut self, callbacks: Arc<dyn HookCallbacks>) -> Self {
+        self.callbacks = Some(callbacks);
+        self
+    }
+
+    /// Passes reports about commands to `tell`: when they start and return.
+    #[must_use]
+    pub fn with_reports(mut self, tell: impl Fn(HookReport<'_>) + Send + Sync + 'static) -> Self {
+        self.reports = Some(Box::new(tell));
+        self
     }
 
     /// Passes messages for the user to `tell`: messages of hooks, and why one failed. Without it
-    /// they are dropped.
+    /// the readers of the run receive them, except those about the end of a session.
     #[must_use]
-    pub fn with_user_messages(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub fn with_user_messages(
+        mut self,
+        tell: impl Fn(HookMessage) + Send + Sync + 'static,
+    ) -> Self {
         self.user_messages = Some(Box::new(tell));
         self
     }
@@ -108,12 +149,12 @@ impl CommandHooks {
         subject: &str,
         context: &HookContext,
         more: Value,
-    ) -> Vec<CommandHookOutput> {
+    ) -> Vec<HookOutput> {
         if self.config.matching_hooks(event, subject).next().is_none() {
             return Vec::new();
         }
         let input = payload::build_payload(event, context, &self.folder, more);
-        self.run_hooks_with_payload(event, subject, &input).await
+        self.run_hooks_with_payload(event, subject, &input, &context.messages).await
     }
 
     async fn run_hooks_with_payload(
@@ -121,48 +162,126 @@ impl CommandHooks {
         event: HookEvent,
         subject: &str,
         input: &Value,
-    ) -> Vec<CommandHookOutput> {
+        messages: &HookMessages,
+    ) -> Vec<HookOutput> {
         let hooks = self.config.matching_hooks(event, subject);
-        join_all(hooks.map(|hook| self.run_hook(event, subject, hook, input))).await
+        let about = EventSubject { event, subject };
+        join_all(hooks.map(|hook| self.run_hook(about, hook, input, messages))).await
     }
 
     async fn run_hook(
         &self,
-        event: HookEvent,
-        subject: &str,
-        hook: &CommandHook,
+        about: EventSubject<'_>,
+        hook: &ConfiguredHook,
         input: &Value,
-    ) -> CommandHookOutput {
-        let job = command_runner::HookJob {
-            command: &hook.command,
-            folder: &self.folder,
-            input: input.to_string().into_bytes(),
-            timeout_ms: hook.timeout_ms,
+        messages: &HookMessages,
+    ) -> HookOutput {
+        let event = about.event;
+        let output = match &hook.action {
+            HookAction::Command(command) => {
+                self.run_command(about, command, hook.timeout_ms, input).await
+            }
+            HookAction::Callback(id) => {
+                let returned = self.call_back(id, hook.timeout_ms, input).await;
+                HookOutput::from_callback(event, returned)
+            }
         };
-        let ended = command_runner::run_hook_process(job, self.clock.as_ref()).await;
-        let name = hook_label(event, subject);
-        let mut output = match (
-            CommandHookOutput::from_end(event, &hook.command, input, ended),
-            hook.on_failure,
-        ) {
+        let mut output = match (output, hook.on_failure) {
             (Ok(output), _) => output,
-            (Err(reason), FailurePolicy::Block) => {
-                CommandHookOutput::deny(&format!("the hook {reason}"))
-            }
+            (Err(reason), FailurePolicy::Block) => HookOutput::deny(&format!("the hook {reason}")),
             (Err(reason), FailurePolicy::Ignore) => {
-                self.show_to_user(&format!("{name} hook error (not blocking): {reason}"));
-                CommandHookOutput::default()
+                let message = about.message(HookMessageLevel::Warning, &reason, input);
+                self.show_to_user(message, messages);
+                HookOutput::default()
             }
         };
-        for message in output.take_user_messages(event) {
-            self.show_to_user(&format!("{name} hook says: {message}"));
+        for text in output.take_user_messages(event) {
+            self.show_to_user(about.message(HookMessageLevel::Info, &text, input), messages);
         }
         output
     }
 
-    fn show_to_user(&self, text: &str) {
-        if let Some(tell) = &self.user_messages {
-            tell(text);
+    fn show_to_user(&self, message: HookMessage, messages: &HookMessages) {
+        match &self.user_messages {
+            Some(tell) => tell(message),
+            None => messages.push(message),
+        }
+    }
+
+    async fn run_command(
+        &self,
+        about: EventSubject<'_>,
+        command: &str,
+        timeout_ms: u64,
+        input: &Value,
+    ) -> Result<HookOutput, String> {
+        let job = command_runner::HookJob {
+            command,
+            folder: &self.folder,
+            input: input.to_string().into_bytes(),
+            timeout_ms,
+        };
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let label = hook_label(about.event, about.subject);
+        let run = HookRunLabel { number, label, event: about.event.name() };
+        self.report(HookReport::Started { hook: &run });
+        let ended = command_runner::run_hook_process(job, self.clock.as_ref()).await;
+        let (stdout, stderr, exit_code) = match &ended {
+            Ok(ended) => (&*ended.stdout.text, &*ended.stderr.text, ended.exit_code()),
+            Err(_) => ("", "", None),
+        };
+        self.report(HookReport::Returned { hook: &run, stdout, stderr, exit_code });
+        HookOutput::from_end(about.event, command, input, ended)
+    }
+
+    async fn call_back(
+        &self,
+        callback: &str,
+        timeout_ms: u64,
+        input: &Value,
+    ) -> Result<Value, HookCallbackError> {
+        let tool_use_id = input.get("tool_use_id").and_then(Value::as_str);
+        let request = HookCallbackRequest { callback, tool_use_id, input, timeout_ms };
+        match &self.callbacks {
+            Some(callbacks) => callbacks.call(request).await,
+            None => Err(HookCallbackError::Failed("no program can be called".to_owned())),
+        }
+    }
+
+    /// Asks the hooks whether a call that needs approval may run, before a person is asked. A
+    /// denial overrides an approval.
+    pub async fn decide_permission(
+        &self,
+        context: &HookContext,
+        call: &Call,
+        suggestions: Value,
+    ) -> Option<PermissionHookDecision> {
+        let mut more = payload::call_fields(call);
+        if let Some(fields) = more.as_object_mut() {
+            fields.insert("permission_suggestions".to_owned(), suggestions);
+        }
+        let tool = &call.tool_use.name;
+        let outputs = self.run_hooks(HookEvent::PermissionRequest, tool, context, more).await;
+        let mut decisions: Vec<PermissionHookDecision> = outputs
+            .into_iter()
+            .filter_map(|mut output| output.take_permission_decision())
+            .collect();
+        let is_denial = |decision: &PermissionHookDecision| {
+            matches!(decision, PermissionHookDecision::Deny { .. })
+        };
+        let at = decisions.iter().position(is_denial).unwrap_or(0);
+        (at < decisions.len()).then(|| decisions.swap_remove(at))
+    }
+
+    /// Returns whether a hook is asked before a person approves a call.
+    #[must_use]
+    pub fn decides_permissions(&self) -> bool {
+        self.config.has_hooks(HookEvent::PermissionRequest)
+    }
+
+    fn report(&self, report: HookReport<'_>) {
+        if let Some(tell) = &self.reports {
+            tell(report);
         }
     }
 
@@ -180,8 +299,9 @@ impl CommandHooks {
     }
 
     /// Runs the command of the completion gate: an answer is accepted when it succeeds.
-    async fn run_gate_command(&self, context: &HookContext) -> Vec<CommandHookOutput> {
-        let settings = context.conversation.settings.as_ref();
+    async fn run_gate_command(&self, context: &HookContext) -> Vec<HookOutput> {
+        // The gate belongs to the commands, of which there is one configuration in a process.
+        let settings = context.conversation.settings.as_ref().filter(|_| self.callbacks.is_none());
         let Some(command) = settings.and_then(|settings| settings.gate.command.clone()) else {
             return Vec::new();
         };
@@ -195,7 +315,7 @@ impl CommandHooks {
             timeout_ms: config::DEFAULT_TIMEOUT_MS,
         };
         let ended = command_runner::run_hook_process(job, self.clock.as_ref()).await;
-        vec![CommandHookOutput::from_gate_end(&command, ended)]
+        vec![HookOutput::from_gate_end(&command, ended)]
     }
 
     async fn review_answer(&self, context: HookContext) -> ReviewResult {
@@ -206,9 +326,7 @@ impl CommandHooks {
         let mut outputs =
             self.run_hooks(event, &agent, &context, payload::answer_fields(&context)).await;
         outputs.extend(self.run_gate_command(&context).await);
-        combine_review_results(
-            outputs.into_iter().map(CommandHookOutput::into_review_result).collect(),
-        )
+        combine_review_results(outputs.into_iter().map(HookOutput::into_review_result).collect())
     }
 
     async fn run_review(&self, context: HookContext, review: Review) -> ReviewResult {
@@ -221,14 +339,12 @@ impl CommandHooks {
             }
             Review::Judge { .. } | Review::Summary { .. } => Vec::new(),
         };
-        combine_review_results(
-            outputs.into_iter().map(CommandHookOutput::into_review_result).collect(),
-        )
+        combine_review_results(outputs.into_iter().map(HookOutput::into_review_result).collect())
     }
 
     /// Reviews a prompt. A prompt of a conversation that was started in another process resumes its
     /// session here.
-    async fn review_prompt(&self, context: &HookContext) -> Vec<CommandHookOutput> {
+    async fn review_prompt(&self, context: &HookContext) -> Vec<HookOutput> {
         let mut outputs = Vec::new();
         if context.parent().is_none()
             && !self.remember_session(&context.lane)
@@ -248,7 +364,7 @@ impl CommandHooks {
         outputs
     }
 
-    async fn start_session(&self, context: &HookContext, source: &str) -> Vec<CommandHookOutput> {
+    async fn start_session(&self, context: &HookContext, source: &str) -> Vec<HookOutput> {
         self.run_hooks(
             HookEvent::SessionStart,
             source,
@@ -259,7 +375,25 @@ impl CommandHooks {
     }
 }
 
-/// Returns a hook's label for users: its event, and its subject.
+/// An event and what it is about.
+#[derive(Clone, Copy)]
+struct EventSubject<'a> {
+    event: HookEvent,
+    subject: &'a str,
+}
+
+impl EventSubject<'_> {
+    /// Returns a message about the event, which had this payload.
+    fn message(self, level: HookMessageLevel, text: &str, input: &Value) -> HookMessage {
+        let message = HookMessage::new(self.event.name(), level, text).about(self.subject);
+        match input.get("tool_use_id").and_then(Value::as_str) {
+            Some(id) => message.for_tool_use(id),
+            None => message,
+        }
+    }
+}
+
+/// Returns a hook's label for the model: its event, and its subject.
 fn hook_label(event: HookEvent, subject: &str) -> String {
     match subject {
         "" => event.name().to_owned(),
@@ -268,6 +402,10 @@ fn hook_label(event: HookEvent, subject: &str) -> String {
 }
 
 impl Hooks for CommandHooks {
+    fn points(&self) -> HookPoints {
+        self.hook_points()
+    }
+
     fn on_start(&self, context: HookContext) -> BoxFuture<'_, ReviewResult> {
         Box::pin(async move {
             let agent = context.agent().cloned().unwrap_or_default();
@@ -287,7 +425,7 @@ impl Hooks for CommandHooks {
                 }
             };
             combine_review_results(
-                outputs.into_iter().map(CommandHookOutput::into_review_result).collect(),
+                outputs.into_iter().map(HookOutput::into_review_result).collect(),
             )
         })
     }
@@ -297,9 +435,7 @@ impl Hooks for CommandHooks {
             let more = payload::call_fields(&call);
             let outputs =
                 self.run_hooks(HookEvent::PreToolUse, &call.tool_use.name, &context, more).await;
-            combine_responses(
-                outputs.into_iter().map(CommandHookOutput::into_pre_tool_response).collect(),
-            )
+            combine_responses(outputs.into_iter().map(HookOutput::into_pre_tool_response).collect())
         })
     }
 
@@ -351,7 +487,8 @@ impl Hooks for CommandHooks {
         Box::pin(async move {
             self.lock_sessions().remove(&lane);
             let input = payload::session_end_payload(&lane, reason, &self.folder);
-            drop(self.run_hooks_with_payload(HookEvent::SessionEnd, reason.name(), &input).await);
+            let (event, messages) = (HookEvent::SessionEnd, HookMessages::default());
+            drop(self.run_hooks_with_payload(event, reason.name(), &input, &messages).await);
         })
     }
 }

@@ -12,7 +12,7 @@
 
 mod conversation_tools;
 mod files;
-mod hooks;
+pub mod hooks;
 pub mod limits;
 mod memory_files;
 mod name_suggestion;
@@ -36,10 +36,13 @@ pub use files::{
     Attachment, ConfigFileError, DiffHunk, EditTool, FilePrefix, PathZones, ReadTool, WriteTool,
     diff_hunks, read_beneath, read_following_links,
 };
-pub use hooks::{CommandHooks, HookConfig, IgnoredHook, InvalidHooks};
+pub use hooks::{
+    CommandHooks, HookCallbackError, HookCallbackRequest, HookCallbacks, HookConfig, HookReport,
+    HookRunLabel, IgnoredHook, InvalidHooks, PermissionHookDecision,
+};
 pub use memory_files::{
-    FolderMemory, ImportPolicy, MemoryFile, MemoryNotes, frame_memory_file, read_memory_files,
-    read_user_memory_files, with_folder_memory,
+    FolderMemory, ImportPolicy, MemoryFile, MemoryKind, MemoryNotes, frame_memory_file,
+    read_memory_files, read_user_memory_files, with_folder_memory,
 };
 pub use name_suggestion::nearest_name;
 pub use process::{ReapedOrphans, count_orphans, reap_orphans};

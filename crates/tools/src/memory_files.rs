@@ -26,9 +26,14 @@ use crate::files::{ConfigFileError, FilePrefix, is_absent, read_beneath, read_fo
 use crate::limits::MAX_MEMORY_BYTES;
 use crate::tool_context::ToolContext;
 
-/// The names of memory files in a folder, in the order in which they are read.
-const MEMORY_FILE_NAMES: [&str; 4] =
-    ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "CLAUDE.local.md"];
+/// The names of memory files in a folder, in the order in which they are read, and whether they
+/// belong to the project or to its user.
+const MEMORY_FILE_NAMES: [(&str, MemoryKind); 4] = [
+    ("CLAUDE.md", MemoryKind::Project),
+    (".claude/CLAUDE.md", MemoryKind::Project),
+    ("AGENTS.md", MemoryKind::Project),
+    ("CLAUDE.local.md", MemoryKind::Local),
+];
 
 /// The names of the user's own memory files.
 const USER_MEMORY_FILE_NAMES: [&str; 2] = ["CLAUDE.md", "AGENTS.md"];
@@ -40,6 +45,20 @@ pub struct MemoryFile {
     pub path: PathBuf,
     /// The file's text, truncated to the limit.
     pub text: String,
+}
+
+/// The kind of a memory file in a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// Shared by everyone who works on the project.
+    Project,
+    /// The user's own for this project.
+    Local,
+}
+
+impl MemoryKind {
+    /// All kinds.
+    pub const ALL: &'static [Self] = &[Self::Project, Self::Local];
 }
 
 /// The memory files of a folder, and the problems with those that were ignored or truncated.
@@ -61,16 +80,17 @@ pub enum ImportPolicy {
     Ignored,
 }
 
-/// Reads the memory files of one folder of a project; a second one with the same text is left out.
-/// `imports` is called only if a file imports something. `user_folder` is the user's settings folder.
+/// Reads the memory files of these kinds in one folder of a project; a second one with the same text
+/// is left out. `imports` is called only if a file imports something. `user_folder` is the user's settings folder.
 #[must_use]
 pub fn read_memory_files(
     folder: &Path,
     user_folder: Option<&Path>,
+    kinds: &[MemoryKind],
     imports: impl Fn() -> ImportPolicy,
 ) -> FolderMemory {
     let mut found = FolderMemory::default();
-    for name in MEMORY_FILE_NAMES {
+    for name in memory_file_names(kinds) {
         let path = folder.join(name);
         match read_beneath(folder, Path::new(name), MAX_MEMORY_BYTES) {
             Ok(Some(prefix)) => {
@@ -135,11 +155,19 @@ impl FolderMemory {
     }
 }
 
+fn memory_file_names(kinds: &[MemoryKind]) -> impl Iterator<Item = &'static str> {
+    let names = MEMORY_FILE_NAMES.into_iter();
+    names.filter(|(_, kind)| kinds.contains(kind)).map(|(name, _)| name)
+}
+
 /// Returns whether a link is only a second name of another memory file of the folder, as in many
 /// projects.
 fn is_alias_of_memory_file(path: &Path) -> bool {
     let target = std::fs::read_link(path).ok();
-    target.is_some_and(|target| MEMORY_FILE_NAMES.iter().any(|name| target == Path::new(name)))
+    let is_named = |target: PathBuf| {
+        MEMORY_FILE_NAMES.iter().any(|(name, _)| target.as_path() == Path::new(name))
+    };
+    target.is_some_and(is_named)
 }
 
 fn omission_message(path: &Path, error: &ConfigFileError) -> String {
@@ -151,6 +179,7 @@ fn omission_message(path: &Path, error: &ConfigFileError) -> String {
 fn memory_files_in_workspace(
     tool_context: &ToolContext,
     folder: &Path,
+    kinds: &[MemoryKind],
     imports: ImportPolicy,
 ) -> FolderMemory {
     let zones = tool_context.zones();
@@ -158,7 +187,7 @@ fn memory_files_in_workspace(
     let Some(root) = zones.root_containing(folder) else { return found };
     // Trust applies to the workspace and not to folders that were added.
     let imports = if root == zones.root() { imports } else { ImportPolicy::Ignored };
-    for path in MEMORY_FILE_NAMES.map(|name| folder.join(name)) {
+    for path in memory_file_names(kinds).map(|name| folder.join(name)) {
         let Ok(name) = path.strip_prefix(root) else { continue };
         // This runs after every call, and nearly always there is no such file: then the rules need
         // not be checked either.

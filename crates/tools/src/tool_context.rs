@@ -14,6 +14,7 @@ use windlass_core::permission::{
     CallEffect, CallSubject, HookPreference, PathAccess, PathZone, PermissionQuery, Permissions,
     RuleDecision,
 };
+use windlass_core::settings::conversation_settings::Settings;
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{CallContext, Clock};
 
@@ -97,14 +98,28 @@ impl ToolContext {
         self
     }
 
-    /// Returns the context with the rules of the run that a call belongs to: they came with its
-    /// prompt, whichever process runs it.
+    /// Returns the context with the rules of the run that a call belongs to, and with the folders
+    /// that were added to its workspace: they came with its prompt or since then, whichever process
+    /// runs it.
     #[must_use]
     pub(crate) fn of_run(&self, context: &CallContext) -> Self {
-        match (&self.rules, &context.settings) {
-            (Some(_), Some(settings)) => self.clone().with_rules(settings.rules.clone()),
-            (None, _) | (_, None) => self.clone(),
+        let Some(settings) = &context.settings else { return self.clone() };
+        let own = self.with_folders_of(settings);
+        match &own.rules {
+            Some(_) => own.with_rules(settings.rules.clone()),
+            None => own,
         }
+    }
+
+    /// Returns the context with the folders that were added to the workspace of a run.
+    #[must_use]
+    pub(crate) fn with_folders_of(&self, run: &Settings) -> Self {
+        let mut own = self.clone();
+        if !run.rules.folders.is_empty() {
+            let add = |zones: PathZones, folder: &Arc<str>| zones.with_folder(Path::new(&**folder));
+            own.zones = Arc::new(run.rules.folders.iter().fold((*self.zones).clone(), add));
+        }
+        own
     }
 
     /// Adds paths that `GlobTool` and `GrepTool` skip, written as in a `.gitignore` and relative to

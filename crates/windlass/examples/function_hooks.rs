@@ -6,7 +6,7 @@
 use windlass::core::call::call_state::Call;
 use windlass::core::log::input::HookDecision;
 use windlass::core::run::review::{Review, ReviewResult};
-use windlass::core::settings::conversation_settings::HookPresence;
+use windlass::core::settings::conversation_settings::{HookPoints, HookPresence};
 use windlass::memory::MemoryStore;
 use windlass::ports::{BoxFuture, HookContext, HookResponse, Hooks};
 use windlass::scripted::Script;
@@ -15,6 +15,11 @@ use windlass::{RunOutcome, SystemClock, Windlass};
 struct HouseRules;
 
 impl Hooks for HouseRules {
+    fn points(&self) -> HookPoints {
+        let present = HookPresence::Present;
+        HookPoints { before_tool: present, answer: present, ..HookPoints::default() }
+    }
+
     fn before_tool_call(&self, _scene: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         let answer = match call.tool_use.input.text().contains("rm -rf") {
             true => HookDecision::Deny { reason: "nothing is removed here".into() },
@@ -52,10 +57,6 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .store(MemoryStore::new())
         .tool(windlass::tools::BashTool::new(".", clock))
         .hooks(HouseRules)
-        .settings(|settings| {
-            settings.hooks.before_tool = HookPresence::Present;
-            settings.hooks.answer = HookPresence::Present;
-        })
         .start()
         .await?;
     if let RunOutcome::Finished(ended) =

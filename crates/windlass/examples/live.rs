@@ -31,7 +31,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 std::io::stdout().flush()?;
             }
             StreamItem::RunEnded(end) => println!("\n[{}]", end.cause.as_str()),
-            StreamItem::Entry(_) | StreamItem::ThinkingDelta { .. } => {}
+            _ => {}
         }
     }
     Ok(())

@@ -1,43 +1,36 @@
-//! Prints one line per committed step, so that a program can show what the agent is doing.
+//! Follows a run: each message as it is recorded.
 //!
 //! `cargo run --example progress`
 
-use windlass::core::log::record::Record;
-use windlass::memory::MemoryStore;
+use windlass::messages::{ContentBlock, Message};
 use windlass::scripted::Script;
-use windlass::tools::ReadTool;
-use windlass::{StreamItem, Windlass};
 
 const SCRIPT: &str = r#"
 when results 0
-  call Read {"file_path": "Cargo.toml"}
-
+  say "I look for it."
+  call Glob {"pattern": "*.none"}
 when any
-  say "It is a Rust package."
+  say "Nothing is there."
 "#;
 
 #[tokio::main]
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let windlass = Windlass::builder()
-        .scripted_model(Script::parse(SCRIPT)?)
-        .store(MemoryStore::default())
-        .tool(ReadTool::new(env!("CARGO_MANIFEST_DIR")))
-        .allow("Read")
-        .start()
+    let mut messages = windlass::query("Is there anything?")
+        .script(Script::parse(SCRIPT)?) // or .model("sonnet")
+        .tools(["Glob"])
+        .stream()
         .await?;
-
-    let mut run = windlass.session("conversation:example").send("What is this?").await?;
-    while let Some(item) = run.next().await? {
-        let StreamItem::Entry(entry) = item else { continue };
-        for record in &entry.records {
-            match record {
-                Record::ModelCallStarted { model_call, .. } => {
-                    println!("{}: asked the model ({model_call})", entry.seq);
-                }
-                Record::CallReturned { call } => println!("{}: call {call} came back", entry.seq),
-                Record::RunFinished { cause, .. } => println!("{}: {}", entry.seq, cause.as_str()),
-                _ => {}
+    while let Some(message) = messages.try_next().await? {
+        match &message {
+            Message::Assistant(reply) => match reply.message.content.first() {
+                Some(ContentBlock::ToolUse(call)) => println!("calls {} {}", call.name, call.input),
+                _ => println!("says {}", reply.text().unwrap_or_default()),
+            },
+            Message::User(_) => println!("gets a result"),
+            Message::Result(result) => {
+                println!("ends ({}) after {} turns", result.terminal_reason, result.num_turns);
             }
+            _ => {}
         }
     }
     Ok(())

@@ -10,9 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::permission::{DefaultDecision, HumanAvailability, InvalidRule, PermissionRule};
-use windlass_core::settings::conversation_settings::{
-    HookPresence, ModelSpec as ModelSettings, Settings,
-};
+use windlass_core::settings::conversation_settings::{ModelSpec as ModelSettings, Settings};
 use windlass_providers::ModelRegistry;
 use windlass_providers::catalog::provider_table::ProviderError as NameError;
 use windlass_runtime::fair_semaphore::MAX_PARALLEL_TOOLS;
@@ -267,11 +265,12 @@ impl WindlassBuilder {
         self
     }
 
-    /// Adds hooks. The settings say at which hook points they are called. Called several times, all
-    /// hooks are called; deny overrides ask, and ask overrides allow. See
+    /// Adds hooks, and enables the hook points that they [name](crate::ports::Hooks::points). Called
+    /// several times, all hooks are called; deny overrides ask, and ask overrides allow. See
     /// [`Hooks`](crate::ports::Hooks) for an example.
     #[must_use]
     pub fn hooks(mut self, hooks: impl Hooks) -> Self {
+        self.settings.hooks = self.settings.hooks.union(hooks.points());
         self.hooks.push(Arc::new(hooks));
         self
     }
@@ -295,18 +294,6 @@ impl WindlassBuilder {
     /// ```
     #[must_use]
     pub fn command_hooks(mut self, hooks: CommandHooks) -> Self {
-        let (own, theirs) = (&mut self.settings.hooks, hooks.hook_points());
-        for (own, theirs) in [
-            (&mut own.before_tool, theirs.before_tool),
-            (&mut own.after_tool, theirs.after_tool),
-            (&mut own.prompt, theirs.prompt),
-            (&mut own.answer, theirs.answer),
-            (&mut own.compaction, theirs.compaction),
-        ] {
-            if theirs == HookPresence::Present {
-                *own = theirs;
-            }
-        }
         let longest = hooks.max_timeout_ms().saturating_add(HOOK_MARGIN_MS);
         self.settings.limits.hook_ms = self.settings.limits.hook_ms.max(longest);
         self.has_command_hooks = true;
@@ -327,6 +314,11 @@ impl WindlassBuilder {
     pub fn deny_when_unattended(mut self) -> Self {
         self.settings.rules.human = HumanAvailability::Absent;
         self
+    }
+
+    /// The names of the tools that were added so far.
+    pub(crate) fn tool_names(&self) -> Vec<String> {
+        self.tools.specs().into_iter().map(|tool| tool.name.to_string()).collect()
     }
 
     /// Changes any setting: the system prompt, limits, budgets, time limits, the context window.

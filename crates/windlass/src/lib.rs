@@ -5,7 +5,28 @@
 //! This crate is the library to depend on: the runtime, its adapters (models, stores, tools), and a
 //! builder. The command line `windlass` is a client of it.
 //!
-//! # A first agent
+//! # One prompt
+//!
+//! ```no_run
+//! # async fn why() -> Result<(), windlass::QueryError> {
+//! let mut messages = windlass::query("Why does the build fail?")
+//!     .model("claude-sonnet-4-5") // the key is in ANTHROPIC_API_KEY
+//!     .tools(["Read", "Grep", "Bash"])
+//!     .cwd(".")
+//!     .stream()
+//!     .await?;
+//! while let Some(message) = messages.try_next().await? {
+//!     if let Some(text) = message.text() {
+//!         println!("{text}");
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`query`] is for one prompt, [`client`] for a conversation; both give [messages](Message).
+//!
+//! # An agent from its parts
 //!
 //! An agent needs a model, a store, and usually tools. This one uses the offline model, which replies
 //! from a [script](scripted), so it runs without a key and without a network:
@@ -68,13 +89,16 @@
 //!
 //! | to | see |
 //! |---|---|
+//! | send a prompt and read the answer | [`query`], [`MessageStream`] |
+//! | hold a conversation | [`client`], [`ConversationClient`] |
+//! | approve calls in the program | [`AgentBuilder::approve`] |
 //! | call a model of a provider | [`WindlassBuilder::model_by_name`], [`models`] |
 //! | bring a model of your own | [`ports::Model`] |
 //! | give the model files, search and a shell | [`tools::standard_tools`] |
 //! | write a tool | [`tools::FunctionTool`], [`ports::Tool`] |
 //! | decide what may run | [`WindlassBuilder::allow`], [`WindlassBuilder::deny`], [`ports::Hooks`] |
 //! | approve calls and answer questions | [`RunOutcome::Parked`], [`Session::answer`] |
-//! | follow a run live | [`RunStream`], [`StreamItem`], [`Subscription`] |
+//! | follow a run live | [`RunStream`], [`StreamItem`], [`StreamOptions`], [`Subscription`] |
 //! | get data instead of text | [`WindlassBuilder::output_schema`] |
 //! | delegate to sub-agents | [`WindlassBuilder::sub_agent`], [`AgentDefinition`] |
 //! | keep conversations on disk, or share them among machines | [`sqlite`], [`postgres`] |
@@ -85,12 +109,20 @@
 mod agent_definition;
 mod builder;
 mod instance;
+pub mod messages;
 pub mod models;
 pub mod ports;
+mod query;
 
 pub use agent_definition::AgentDefinition;
 pub use builder::{BuildError, WindlassBuilder};
 pub use instance::Windlass;
+#[doc(inline)]
+pub use messages::Message;
+pub use query::{
+    AgentBuilder, Approval, ApprovalKind, ApprovalRequest, ClientBuilder, ConversationClient,
+    MessageStream, NoPrompt, Prompt, Query, QueryError, client, query,
+};
 /// Settings, records, messages and the decision functions: the types that the other items of this
 /// crate refer to.
 pub use windlass_core as core;
@@ -197,7 +229,7 @@ pub use windlass_runtime::ToolRegistry;
 ///     match item {
 ///         StreamItem::TextDelta { text: piece, .. } => text.push_str(&piece),
 ///         StreamItem::RunEnded(end) => assert_eq!(end.cause.as_str(), "end_turn"),
-///         StreamItem::Entry(_) | StreamItem::ThinkingDelta { .. } => {}
+///         _ => {}
 ///     }
 /// }
 /// assert_eq!(text, "One word after the other.");
@@ -206,6 +238,33 @@ pub use windlass_runtime::ToolRegistry;
 /// ```
 #[doc(inline)]
 pub use windlass_runtime::feed::StreamItem;
+/// The events of a reply as the provider sends them, with its ids and usage:
+///
+/// ```
+/// use windlass::{StreamItem, StreamOptions, Windlass, memory::MemoryStore, scripted::Script};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let script = Script::parse("when any\n  say \"Hello.\"\n")?;
+/// # let builder = Windlass::builder().scripted_model(script).store(MemoryStore::new());
+/// let windlass = builder.start().await?;
+/// let session = windlass
+///     .session("conversation:1")
+///     .with_stream_options(StreamOptions { reply_events: true, ..StreamOptions::default() });
+/// let mut run = session.send("Talk to me.").await?;
+/// let mut events = Vec::new();
+/// while let Some(item) = run.next().await? {
+///     if let StreamItem::ReplyEvent { event, .. } = item {
+///         events.push(event);
+///     }
+/// }
+/// assert!(events[0].starts_with(r#"{"type":"message_start","message":{"id":"msg_"#));
+/// assert_eq!(&**events.last().unwrap(), r#"{"type":"message_stop"}"#);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(inline)]
+pub use windlass_runtime::feed::StreamOptions;
 /// [`Session::subscribe`] opens one; [`Windlass::run_worker`] has an example.
 #[doc(inline)]
 pub use windlass_runtime::feed::{Subscription, SubscriptionError};

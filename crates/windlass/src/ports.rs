@@ -5,11 +5,12 @@
 #[doc(inline)]
 pub use windlass_runtime::ports::{
     AbandonedLane, Affinity, AppendRequest, BoxFuture, CallContext, CallHeartbeat, ClaimQuery,
-    Clock, DeletedRows, EncodedEntry, EnqueuedMessage, EventCount, HookContext, HookResponse,
-    INBOX_PAGE_MESSAGES, LaneClaim, LaneInfo, NoHooks, NumberedWorkerEvent, ObservedHeartbeat,
-    OutboxMessage, ReconcileRequest, RemovedLanes, ReplyObserver, ResumeOverride, RetentionCutoffs,
-    RunInfo, RunTraceEnd, ServedWorkspace, SessionEndReason, SpendingAccount, SpendingChange,
-    StoreError, ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo, WorkerScope,
+    Clock, DeletedRows, EncodedEntry, EnqueuedMessage, EventCount, HookContext, HookMessage,
+    HookMessageLevel, HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim, LaneInfo,
+    NoHooks, NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ReconcileRequest, RemovedLanes,
+    ReplyObserver, ResumeOverride, RetentionCutoffs, RunInfo, RunTraceEnd, ServedWorkspace,
+    SessionEndReason, SpendingAccount, SpendingChange, StoreError, ToolStats, WorkerEvent,
+    WorkerEventPage, WorkerId, WorkerInfo, WorkerScope,
 };
 
 /// # Examples
@@ -20,7 +21,7 @@ pub use windlass_runtime::ports::{
 /// use windlass::core::call::call_state::Call;
 /// use windlass::core::log::input::HookDecision;
 /// use windlass::core::run::review::{Review, ReviewResult};
-/// use windlass::core::settings::conversation_settings::HookPresence;
+/// use windlass::core::settings::conversation_settings::{HookPoints, HookPresence};
 /// use windlass::ports::{BoxFuture, HookContext, HookResponse, Hooks};
 /// use windlass::{RunOutcome, Windlass, memory::MemoryStore, scripted::Script};
 /// # use windlass::tools::ReadTool;
@@ -28,6 +29,11 @@ pub use windlass_runtime::ports::{
 /// struct HouseRules;
 ///
 /// impl Hooks for HouseRules {
+///     fn points(&self) -> HookPoints {
+///         let present = HookPresence::Present;
+///         HookPoints { before_tool: present, answer: present, ..HookPoints::default() }
+///     }
+///
 ///     fn before_tool_call(&self, _: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
 ///         let decision = if call.tool_use.input.text().contains(".env") {
 ///             HookDecision::Deny { reason: "no secrets".into() }
@@ -55,10 +61,6 @@ pub use windlass_runtime::ports::{
 /// # let builder = builder.store(MemoryStore::new()).tool(ReadTool::new("."));
 /// let windlass = builder
 ///     .hooks(HouseRules)
-///     .settings(|settings| {
-///         settings.hooks.before_tool = HookPresence::Present;
-///         settings.hooks.answer = HookPresence::Present;
-///     })
 ///     .allow("Read")
 ///     .start()
 ///     .await?;

@@ -32,6 +32,10 @@ pub(crate) struct RemainingChoices {
     pub(crate) tasks: u8,
     /// Sub-agent results that arrive late or twice.
     pub(crate) strays: u8,
+    /// Changes of the permissions.
+    pub(crate) updates: u8,
+    /// Changes of the model.
+    pub(crate) models: u8,
     /// Time limits that pass without a timer.
     pub(crate) lapses: u8,
 }

@@ -144,23 +144,42 @@ pub(crate) enum HookChoice {
     Change,
     /// The call becomes one that needs approval.
     Worsen,
+    /// A human must approve, for a reason.
+    AskWhy,
+    /// No objection, and the run ends after the round.
+    Stop,
+    /// The call is denied, and the run ends after the round.
+    DenyAndStop,
+    /// The call is deferred.
+    Defer,
+}
+
+impl HookChoice {
+    /// Why the hook ends the run, if it does.
+    pub(crate) fn stop(self) -> Option<Arc<str>> {
+        matches!(self, Self::Stop | Self::DenyAndStop).then(|| Arc::from("e"))
+    }
 }
 
 pub(crate) fn hook_answer(say: HookChoice) -> HookDecision {
     match say {
-        HookChoice::Pass | HookChoice::Tell => HookDecision::Pass {},
+        HookChoice::Pass | HookChoice::Tell | HookChoice::Stop => HookDecision::Pass {},
+        HookChoice::AskWhy => HookDecision::Ask { reason: Some(Arc::from("y")) },
+        HookChoice::Defer => HookDecision::Defer {},
         HookChoice::Allow => HookDecision::Allow {},
-        HookChoice::Ask => HookDecision::Ask {},
-        HookChoice::Deny => HookDecision::Deny { reason: Arc::from("n") },
+        HookChoice::Ask => HookDecision::Ask { reason: None },
+        HookChoice::Deny | HookChoice::DenyAndStop => HookDecision::Deny { reason: Arc::from("n") },
         HookChoice::Change => HookDecision::Change {
             input: RawJson::parse(r#"{"v":2}"#).unwrap_or_else(|_| RawJson::string("")),
             facts: Box::new(tools::facts("pay")),
             preference: HookPreference::Neutral,
+            reason: None,
         },
         HookChoice::Worsen => HookDecision::Change {
             input: RawJson::string("no object"),
             facts: Box::new(tools::facts("read")),
             preference: HookPreference::Neutral,
+            reason: None,
         },
     }
 }

@@ -12,6 +12,7 @@ use super::bounds::RemainingChoices;
 use super::choices::{
     self, ClassifierChoice, HookChoice, ModelFaultChoice, ReplyChoice, ToolReturnChoice,
 };
+use super::moves::UpdateChoice;
 use super::review_choices::ReviewChoice;
 
 /// The configuration of one small world.
@@ -31,6 +32,10 @@ pub(crate) struct ExplorerConfig {
     pub(crate) bounds: RemainingChoices,
     pub(crate) mailing: CommandDelivery,
     pub(crate) billing: UsageReporting,
+    /// Changes of the permissions that may be commanded.
+    pub(crate) updates: Vec<UpdateChoice>,
+    /// Whether approvals change arguments and rules, and denials may end the run.
+    pub(crate) has_rich_answers: bool,
 }
 
 /// Whether commands wait in the inbox, where a crash finds them.
@@ -84,6 +89,8 @@ impl ExplorerConfig {
             bounds,
             mailing: CommandDelivery::AtOnce,
             billing: UsageReporting::Little,
+            updates: Vec::new(),
+            has_rich_answers: false,
         }
     }
 
@@ -113,6 +120,16 @@ impl ExplorerConfig {
 
     pub(crate) fn with_reviews(mut self, advices: &[ReviewChoice]) -> Self {
         self.advices = advices.to_vec();
+        self
+    }
+
+    pub(crate) fn with_updates(mut self, updates: &[UpdateChoice]) -> Self {
+        self.updates = updates.to_vec();
+        self
+    }
+
+    pub(crate) fn with_rich_answers(mut self) -> Self {
+        self.has_rich_answers = true;
         self
     }
 

@@ -4,6 +4,7 @@ mod child_runs;
 mod compaction;
 mod limits;
 mod permissions;
+mod session_changes;
 
 use windlass_core::permission::HumanAvailability;
 use windlass_core::settings::conversation_settings::{
@@ -41,7 +42,8 @@ pub(crate) fn all() -> Vec<ExplorerConfig> {
         alone,
     ];
     let judgement =
-        [permissions::ALL, compaction::ALL, limits::ALL, child_runs::ALL].into_iter().flatten();
+        [permissions::ALL, session_changes::ALL, compaction::ALL, limits::ALL, child_runs::ALL];
+    let judgement = judgement.into_iter().flatten();
     spine.iter().chain(judgement).map(|make| make()).collect()
 }
 

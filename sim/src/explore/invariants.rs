@@ -74,8 +74,9 @@ pub(crate) type StepInvariant = (&'static str, fn(&StepUnderTest<'_>) -> Invaria
 /// An invariant of records.
 pub(crate) type RecordInvariant = (&'static str, fn(&RecordUnderTest<'_>) -> InvariantResult);
 
-const STATES: [&[StateInvariant]; 5] = [
+const STATES: [&[StateInvariant]; 6] = [
     state_shape::STATES,
+    humans::STATES,
     in_flight::STATES,
     money::STATES,
     time_limits::STATES,

@@ -11,10 +11,10 @@ use windlass_core::log::ids::{CallId, InboxMessageId, RunId};
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
 use windlass_core::log::input::{Classification, HookDecision, Input, ProbeResult};
 use windlass_core::log::record::{Record, Transition};
-use windlass_core::permission::{HookPreference, PermissionRule};
+use windlass_core::permission::{HookPreference, PermissionRule, PermissionUpdate, RuleBehavior};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::ChildResult;
-use windlass_core::run::question::Question;
+use windlass_core::run::question::{Question, QuestionKind};
 
 /// The notes of the observer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -25,6 +25,14 @@ pub(crate) struct Ledger {
     leans: Vec<(CallId, HookPreference)>,
     vouched: Vec<CallId>,
     grants: Vec<PermissionRule>,
+    /// Whether a rule was granted with an approval: other open questions stay open then.
+    has_granted_with_approval: bool,
+    /// Calls that were allowed before the permissions changed last.
+    settled: Vec<CallId>,
+    /// Calls that had started by then: they are not stopped.
+    under_way: Vec<CallId>,
+    /// Calls that were in flight when a human changed an earlier one.
+    overtakers: Vec<CallId>,
     kids: Vec<StartedChild>,
     summed_up: Vec<RunId>,
 }
@@ -170,6 +178,13 @@ impl Ledger {
             Record::QuestionAnswered { message } => {
                 self.record_answer(now, &entry.input, *message);
             }
+            Record::CallInputChanged { message: Some(_), .. } => {
+                let round = now.run.as_ref().and_then(Run::round);
+                let calls = round.into_iter().flat_map(|round| &round.calls);
+                let running = calls.filter(|call| call.is_running());
+                self.overtakers.extend(running.map(|call| call.id));
+            }
+            Record::PermissionsUpdated { update, .. } => self.record_update(now, update),
             Record::CallRequeued { call } if is_cleared_by_probe(&entry.input) => self.clear(*call),
             Record::RunFinished { run, .. } => self.ended.push(run.clone()),
             _ => {}
@@ -181,11 +196,67 @@ impl Ledger {
         match (question.kind.call(), answer) {
             (Some(call), HumanAnswer::Allow { rule, .. }) => {
                 self.approved.push(call);
+                self.has_granted_with_approval |= rule.is_some();
                 self.grants.extend(rule.clone());
             }
             (Some(call), HumanAnswer::Retry {}) => self.clear(call),
             _ => {}
         }
+    }
+
+    /// Notes a change of the permissions: rules that humans added, and the calls that were decided
+    /// before it.
+    fn record_update(&mut self, now: &Conversation, update: &PermissionUpdate) {
+        match update {
+            PermissionUpdate::AddRules { behavior: RuleBehavior::Allow, rules } => {
+                self.grants.extend(rules.iter().cloned());
+            }
+            PermissionUpdate::ReplaceRules { behavior: RuleBehavior::Allow, rules } => {
+                self.grants.clone_from(rules);
+            }
+            PermissionUpdate::RemoveRules { behavior: RuleBehavior::Allow, rules } => {
+                self.grants.retain(|rule| !rules.contains(rule));
+            }
+            _ => {}
+        }
+        let calls =
+            now.run.as_ref().and_then(Run::round).into_iter().flat_map(|round| &round.calls);
+        for call in calls {
+            match &call.state {
+                CallState::Ready => self.settled.push(call.id),
+                CallState::Running { .. }
+                | CallState::AwaitingRetry { .. }
+                | CallState::AwaitingChildren(_)
+                | CallState::AwaitingHuman(Question {
+                    kind: QuestionKind::Uncertain { .. }, ..
+                })
+                | CallState::Lost => {
+                    self.settled.push(call.id);
+                    self.under_way.push(call.id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the call was allowed before the permissions changed last.
+    pub(crate) fn is_settled(&self, call: CallId) -> bool {
+        self.settled.contains(&call)
+    }
+
+    /// Whether the call had started before the permissions changed last.
+    pub(crate) fn was_under_way(&self, call: CallId) -> bool {
+        self.under_way.contains(&call)
+    }
+
+    /// Whether the call was in flight when a human changed an earlier one.
+    pub(crate) fn is_overtaker(&self, call: CallId) -> bool {
+        self.overtakers.contains(&call)
+    }
+
+    /// Whether a rule was granted with an approval.
+    pub(crate) fn has_granted_with_approval(&self) -> bool {
+        self.has_granted_with_approval
     }
 
     fn record_children(&mut self, call: CallId, parts: Range<u16>, granted: SpendingCaps) {
@@ -218,9 +289,9 @@ fn is_cleared_by_probe(input: &Input) -> bool {
 fn preference_in(answer: &HookDecision) -> Option<HookPreference> {
     match answer {
         HookDecision::Allow {} => Some(HookPreference::Allow),
-        HookDecision::Ask {} => Some(HookPreference::Ask),
+        HookDecision::Ask { .. } => Some(HookPreference::Ask),
         HookDecision::Change { preference, .. } => Some(*preference),
-        HookDecision::Pass {} | HookDecision::Deny { .. } => None,
+        HookDecision::Pass {} | HookDecision::Deny { .. } | HookDecision::Defer {} => None,
     }
 }
 
@@ -241,7 +312,7 @@ pub(crate) fn answer_in<'a>(
 ) -> Option<(&'a Question, &'a HumanAnswer)> {
     let Input::CommandsReceived { messages } = input else { return None };
     let InboxMessage { body, .. } = messages.iter().find(|mail| mail.id == id)?;
-    let InboxCommand::Answer { question, answer } = body else { return None };
+    let InboxCommand::Answer { question, answer, .. } = body else { return None };
     let open = now.run.as_ref()?.open_questions().find(|open| open.id == *question)?;
     Some((open, answer))
 }

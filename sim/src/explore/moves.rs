@@ -4,7 +4,7 @@
 
 use windlass_core::call::call_state::Call;
 use windlass_core::log::ids::{CallId, ModelCallId, QuestionId};
-use windlass_core::permission::DefaultDecision;
+use windlass_core::permission::{DefaultDecision, PermissionMode, RuleBehavior};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::question::QuestionKind;
 use windlass_core::run::wanted::{Effect, Wanted};
@@ -84,6 +84,29 @@ pub(crate) enum CommandChoice {
     /// The child with this task of a call returns.
     Home(CallId, u16),
     Answer(QuestionId, AnswerChoice),
+    /// The permissions change.
+    Update(UpdateChoice),
+    /// Another model is to be called.
+    Model(ModelChoice),
+}
+
+/// A change of the permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UpdateChoice {
+    Mode(PermissionMode),
+    /// Add a rule about `send`.
+    Rule(RuleBehavior),
+    /// Take the rules about `send` back.
+    NoRule(RuleBehavior),
+}
+
+/// Another model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelChoice {
+    /// One with a smaller output cap.
+    Small,
+    /// The one that the settings name.
+    Own,
 }
 
 /// An answer.
@@ -92,7 +115,15 @@ pub(crate) enum AnswerChoice {
     Allow,
     /// Approve, and grant a rule for calls of this tool.
     Grant,
+    /// Approve with other arguments, which make the call a once-only one.
+    Change,
+    /// Approve with arguments that make no sense.
+    Worsen,
+    /// Approve, and deny calls of this tool by a rule.
+    Forbid,
     Deny,
+    /// Deny, and end the run.
+    Interrupt,
     Retry,
     MarkDone,
     Abandon,
@@ -220,8 +251,9 @@ fn command_moves(config: &ExplorerConfig, world: &ExploredState, moves: &mut Vec
     };
     if room {
         plain_letters(world, moves);
+        session_letters(config, world, moves);
         child_result_moves(world, moves);
-        answers(world, moves);
+        answers(config, world, moves);
     }
 }
 
@@ -243,6 +275,18 @@ fn plain_letters(world: &ExploredState, moves: &mut Vec<WorldMove>) {
     }
 }
 
+/// Returns the commands that change permissions and the model.
+fn session_letters(config: &ExplorerConfig, world: &ExploredState, moves: &mut Vec<WorldMove>) {
+    if world.left.updates > 0 {
+        let updates = config.updates.iter().map(|update| CommandChoice::Update(*update));
+        moves.extend(updates.map(WorldMove::Post));
+    }
+    if world.left.models > 0 {
+        let models = [ModelChoice::Small, ModelChoice::Own].map(CommandChoice::Model);
+        moves.extend(models.map(WorldMove::Post));
+    }
+}
+
 /// Returns the moves with which a child returns; a result that was sent already, or that no call
 /// waits for, arrives as a stray.
 fn child_result_moves(world: &ExploredState, moves: &mut Vec<WorldMove>) {
@@ -253,24 +297,36 @@ fn child_result_moves(world: &ExploredState, moves: &mut Vec<WorldMove>) {
     }
 }
 
-fn answers(world: &ExploredState, moves: &mut Vec<WorldMove>) {
+fn answers(config: &ExplorerConfig, world: &ExploredState, moves: &mut Vec<WorldMove>) {
     if world.left.answers == 0 {
         return;
     }
     for question in world.live.run.iter().flat_map(Run::open_questions) {
-        let choices = choices(world, &question.kind);
+        let choices = choices(config, world, &question.kind);
         let letters = choices.iter().map(|choice| CommandChoice::Answer(question.id, *choice));
         moves.extend(letters.map(WorldMove::Post));
     }
 }
 
-fn choices(world: &ExploredState, about: &QuestionKind) -> &'static [AnswerChoice] {
+fn choices(
+    config: &ExplorerConfig,
+    world: &ExploredState,
+    about: &QuestionKind,
+) -> &'static [AnswerChoice] {
     let grants = world
         .live
         .settings
         .as_ref()
         .is_some_and(|s| s.rules.default_decision == DefaultDecision::Ask);
     match about {
+        QuestionKind::Approval { .. } if config.has_rich_answers => &[
+            AnswerChoice::Allow,
+            AnswerChoice::Change,
+            AnswerChoice::Worsen,
+            AnswerChoice::Forbid,
+            AnswerChoice::Deny,
+            AnswerChoice::Interrupt,
+        ],
         QuestionKind::Approval { .. } if grants => {
             &[AnswerChoice::Allow, AnswerChoice::Grant, AnswerChoice::Deny]
         }

@@ -11,6 +11,7 @@ mod model_calls;
 mod owner_change;
 mod permissions;
 mod rounds;
+mod session_changes;
 
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ pub(crate) struct DecideCall<'a> {
 
 /// Returns every planted bug.
 pub(crate) fn all() -> impl Iterator<Item = &'static Mutant> {
-    let tables: [&'static [Mutant]; 10] = [
+    let tables: [&'static [Mutant]; 11] = [
         owner_change::MUTANTS,
         rounds::MUTANTS,
         ending::MUTANTS,
@@ -57,6 +58,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Mutant> {
         compaction::MUTANTS,
         limits::MUTANTS,
         child_runs::MUTANTS,
+        session_changes::MUTANTS,
     ];
     tables.into_iter().flatten()
 }

@@ -18,6 +18,8 @@ pub(crate) enum RequiredConsent {
     Never,
     /// A human approved this very call.
     Human,
+    /// A human approved this very call before the mode asked no one any more.
+    EarlierHuman,
     /// A classifier allowed it, or a human who was asked because the classifier was unsure.
     Classifier,
     /// Nothing must have happened.
@@ -48,14 +50,10 @@ fn consent_by_rules(
 ) -> RequiredConsent {
     let tool = &call.tool_use.name;
     let looks = only_looks(call);
-    let never = match rules.mode {
-        PermissionMode::PlanNone => true,
-        PermissionMode::Plan => !looks,
-        _ => false,
-    };
     if is_denied(rules, tool) {
         return RequiredConsent::Never;
     }
+    let never = is_against_mode(rules, call);
     if names(&rules.ask, tool) {
         return RequiredConsent::Human;
     }
@@ -64,7 +62,7 @@ fn consent_by_rules(
         _ if never => RequiredConsent::Never,
         HookPreference::Ask => RequiredConsent::Human,
         _ if rules.mode == PermissionMode::BypassPermissions || allowed => RequiredConsent::Free,
-        _ if rules.mode == PermissionMode::DontAsk => RequiredConsent::Never,
+        _ if rules.mode == PermissionMode::DontAsk => RequiredConsent::EarlierHuman,
         HookPreference::Allow => RequiredConsent::Free,
         HookPreference::Neutral if rules.mode == PermissionMode::Auto => {
             RequiredConsent::Classifier
@@ -79,6 +77,20 @@ fn by_default(otherwise: DefaultDecision) -> RequiredConsent {
         DefaultDecision::Allow => RequiredConsent::Free,
         DefaultDecision::Deny => RequiredConsent::Never,
     }
+}
+
+/// Whether the mode lets no such call run.
+fn is_against_mode(rules: &Permissions, call: &Call) -> bool {
+    match rules.mode {
+        PermissionMode::PlanNone => true,
+        PermissionMode::Plan => !only_looks(call),
+        _ => false,
+    }
+}
+
+/// Whether a deny rule or the mode lets no such call run, whoever approves it.
+pub(crate) fn is_forbidden(rules: &Permissions, call: &Call) -> bool {
+    is_denied(rules, &call.tool_use.name) || is_against_mode(rules, call)
 }
 
 /// Whether a deny rule names the tool.
@@ -110,7 +122,7 @@ pub(crate) fn has_leave(settings: &Settings, call: &Call, ledger: &Ledger) -> bo
     let id: CallId = call.id;
     match required_consent(settings, call, ledger) {
         RequiredConsent::Never => false,
-        RequiredConsent::Human => ledger.is_approved(id),
+        RequiredConsent::Human | RequiredConsent::EarlierHuman => ledger.is_approved(id),
         RequiredConsent::Classifier => ledger.is_approved(id) || ledger.is_vouched_for(id),
         RequiredConsent::Free => true,
     }

@@ -167,7 +167,12 @@ fn stale_tool_returns(call: CallId, attempt: u32) -> Input {
 }
 
 fn stale_hook_responses(call: CallId) -> Input {
-    Input::HookResponded { call, decision: HookDecision::Pass {}, context: None }
+    Input::HookResponded {
+        call,
+        decision: HookDecision::Pass {},
+        context: None,
+        stop: Some(Arc::from("e")),
+    }
 }
 
 fn stale_probes(call: CallId) -> Input {
@@ -229,7 +234,9 @@ fn stale_commands(world: &ExploredState) -> Vec<InboxCommand> {
     let known = world.live.run.as_ref().map(|run| run.id.clone());
     let known = known.or(world.live.last_run_end.as_ref().map(|end| end.run.clone()));
     let mut letters = vec![
-        InboxCommand::Answer { question: 999, answer: HumanAnswer::allow() },
+        InboxCommand::answer(999, HumanAnswer::allow()),
+        InboxCommand::UpdatePermissions { updates: Vec::new() },
+        InboxCommand::SetModel { change: Arc::default() },
         InboxCommand::Cancel { run: Some(RunId::from("nobody")) },
         InboxCommand::Abort { run: Some(RunId::from("nobody")) },
         InboxCommand::prompt(RunId::from("empty"), vec![ContentBlock::text(" ")]),
@@ -270,7 +277,7 @@ fn second_answer(world: &ExploredState) -> Option<InboxCommand> {
         world.live.run.iter().flat_map(Run::open_questions).any(|question| question.id == *id)
     };
     let question = (1..=world.live.question_count).rev().find(|id| !is_open(id))?;
-    Some(InboxCommand::Answer { question, answer: HumanAnswer::Deny { reason: Arc::from("n") } })
+    Some(InboxCommand::answer(question, HumanAnswer::deny("n")))
 }
 
 /// Returns an answer that each open question does not accept.
@@ -283,7 +290,7 @@ fn unfit_answers(world: &ExploredState) -> Vec<InboxCommand> {
         .flat_map(|question| {
             let unfit = all.iter().filter(|answer| !question.kind.accepts(answer)).cloned();
             let unfit = unfit.chain([other.clone()]);
-            unfit.map(|answer| InboxCommand::Answer { question: question.id, answer })
+            unfit.map(|answer| InboxCommand::answer(question.id, answer))
         })
         .collect()
 }

@@ -2,28 +2,23 @@
 
 use std::sync::Arc;
 
-use windlass_core::budget::spending::SpendingCaps;
 use windlass_core::call::call_state::CallState;
-use windlass_core::log::ids::{CallId, LaneId, QuestionId, RunId, UnixMillis};
-use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
+use windlass_core::log::ids::{CallId, LaneId, UnixMillis};
+use windlass_core::log::inbox::InboxMessage;
 use windlass_core::log::input::{Input, ProbeResult};
-use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::reply::{ModelReply, TokenUsage};
-use windlass_core::permission::PermissionRule;
 use windlass_core::run::active_run::{PendingModelCall, Run};
-use windlass_core::run::child_runs::{ChildOutcome, ChildResult, ChildTask, ParentLink};
 use windlass_core::run::side_requests::CLASSIFICATION_RESERVED_TOKENS;
 use windlass_core::run::wanted::Effect;
 
 use super::bounds::{RemainingChoices, spend};
 use super::choices;
+use super::command_bodies;
 use super::config::{CommandDelivery, ExplorerConfig, OwnerChoice, UsageReporting};
 use super::core_under_test::CoreUnderTest;
 use super::invariants::{self, BrokenInvariant};
 use super::ledger::Ledger;
-use super::moves::{
-    AnswerChoice, CommandChoice, ProbeChoice, TimeLapse, WorldMove, streamed_blocks,
-};
+use super::moves::{CommandChoice, ProbeChoice, TimeLapse, WorldMove, streamed_blocks};
 use super::review_choices::{self, ReviewChoice};
 use super::world::ExploredState;
 
@@ -32,9 +27,6 @@ const LATE_MS: u64 = 1_000;
 
 /// How long the process sleeps: longer than any driver takes to notice.
 const ASLEEP_MS: u64 = 1_000_000;
-
-/// Tokens that a parent lets its child spend.
-pub(crate) const TASK_TOKENS: u64 = 60;
 
 /// A configuration with the core under test: unmodified or with a planted bug.
 #[derive(Clone, Copy)]
@@ -171,7 +163,8 @@ impl ExplorerSim<'_> {
             WorldMove::Return(call, back) => tool_returned_input(world, call, back),
             WorldMove::Hook(call, say) => {
                 let context = (say == choices::HookChoice::Tell).then(|| Arc::from("h"));
-                Some(Input::HookResponded { call, decision: choices::hook_answer(say), context })
+                let (decision, stop) = (choices::hook_answer(say), say.stop());
+                Some(Input::HookResponded { call, decision, context, stop })
             }
             WorldMove::Probe(call, find) => {
                 Some(Input::CallProbed { call, result: finding(&world.ledger, call, find) })
@@ -237,7 +230,7 @@ impl ExplorerSim<'_> {
         world: &mut ExploredState,
         letter: CommandChoice,
     ) -> Result<(), BrokenInvariant> {
-        let body = body(world, letter);
+        let body = command_bodies::body(world, letter);
         world.mails += 1;
         world.mailbox.push(InboxMessage { id: world.mails, body });
         match self.config.mailing {
@@ -340,74 +333,6 @@ fn finding(ledger: &Ledger, call: CallId, find: ProbeChoice) -> ProbeResult {
     }
 }
 
-fn body(world: &mut ExploredState, letter: CommandChoice) -> InboxCommand {
-    match letter {
-        CommandChoice::Prompt => {
-            InboxCommand::prompt(next_run(world), vec![ContentBlock::text("p")])
-        }
-        CommandChoice::Steer => {
-            InboxCommand::Steer { run: next_run(world), blocks: vec![ContentBlock::text("s")] }
-        }
-        CommandChoice::Child => InboxCommand::ChildFinished {
-            child: LaneId::from("k"),
-            text: Arc::from("c"),
-            result: None,
-        },
-        CommandChoice::Cancel => InboxCommand::Cancel { run: None },
-        CommandChoice::Abort => InboxCommand::Abort { run: None },
-        CommandChoice::CancelQueued => InboxCommand::Cancel {
-            run: world.live.prompt_queue.back().map(|queued| queued.run.clone()),
-        },
-        CommandChoice::Memory => InboxCommand::Memory { text: Arc::from("m") },
-        CommandChoice::Compact => InboxCommand::Compact { instructions: None },
-        CommandChoice::Task => task(world),
-        CommandChoice::Home(call, part) => child_result(world, call, part),
-        CommandChoice::Answer(question, choice) => {
-            InboxCommand::Answer { question, answer: answer(world, question, choice) }
-        }
-    }
-}
-
-fn next_run(world: &mut ExploredState) -> RunId {
-    world.runs += 1;
-    RunId::from(format!("r{}", world.runs))
-}
-
-fn task(world: &mut ExploredState) -> InboxCommand {
-    let caps = SpendingCaps { tokens: Some(TASK_TOKENS), usd_micros: None };
-    let call = CallId { model_call: 1, index: 0 };
-    let parent = ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
-    let task = ChildTask::new("", "t");
-    InboxCommand::Task { run: next_run(world), task, parent }
-}
-
-fn child_result(world: &mut ExploredState, call: CallId, part: u16) -> InboxCommand {
-    let spent = world.ledger.send_home(call, part);
-    let result = Some(ChildResult { call, part, spent, ending: ChildOutcome::Answered });
-    InboxCommand::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), result }
-}
-
-/// Returns the rule that is shown with the question: calls of this tool.
-fn suggested_rule(world: &ExploredState, question: QuestionId) -> Option<PermissionRule> {
-    let run = world.live.run.as_ref()?;
-    let id = run.open_questions().find(|open| open.id == question)?.kind.call()?;
-    PermissionRule::parse(&run.round()?.call(id)?.tool_use.name).ok()
-}
-
-fn answer(world: &ExploredState, question: QuestionId, choice: AnswerChoice) -> HumanAnswer {
-    match choice {
-        AnswerChoice::Grant => suggested_rule(world, question)
-            .map_or_else(HumanAnswer::allow, HumanAnswer::allow_with_rule),
-        AnswerChoice::Allow => HumanAnswer::allow(),
-        AnswerChoice::Deny => HumanAnswer::Deny { reason: Arc::from("n") },
-        AnswerChoice::Retry => HumanAnswer::Retry {},
-        AnswerChoice::MarkDone => HumanAnswer::MarkDone { text: Arc::from("d") },
-        AnswerChoice::Abandon => HumanAnswer::Abandon {},
-        AnswerChoice::Continue => HumanAnswer::Continue {},
-        AnswerChoice::Text => HumanAnswer::Text { text: Arc::from("w") },
-    }
-}
-
 /// Takes from the bounds what the move uses up.
 fn charge(left: &mut RemainingChoices, before: &ExploredState, step: WorldMove) {
     let newest = before.disk.len().saturating_sub(1);
@@ -462,5 +387,7 @@ fn of_letter(left: &mut RemainingChoices, letter: CommandChoice) -> &mut u8 {
         CommandChoice::Task => &mut left.tasks,
         CommandChoice::Home(..) => &mut left.strays,
         CommandChoice::Answer(..) => &mut left.answers,
+        CommandChoice::Update(_) => &mut left.updates,
+        CommandChoice::Model(_) => &mut left.models,
     }
 }

@@ -189,5 +189,6 @@ fn fingerprint(c: &Conversation) -> u128 {
             c.shown_journal_version,
         ),
         (&c.grants, &c.parent, c.compaction_request),
+        (&c.session_permissions, &c.model_override),
     ))
 }

@@ -122,7 +122,7 @@ impl HostileRun {
         let question = self.state.run.as_ref().and_then(|run| run.open_questions().next().cloned());
         if let Some(question) = question {
             let answer = self.answer(&question.kind);
-            return self.command_input(InboxCommand::Answer { question: question.id, answer });
+            return self.command_input(InboxCommand::answer(question.id, answer));
         }
         self.now = self.now.max(wake_at.unwrap_or(self.now));
         Input::TimerFired {}

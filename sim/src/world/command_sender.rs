@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use windlass_core::log::ids::LaneId;
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
+use windlass_core::message::raw_json::RawJson;
 use windlass_core::run::question::{Question, QuestionKind};
 use windlass_runtime::ports::{OutboxMessage, Store};
 
@@ -41,7 +42,7 @@ impl CommandSender {
         answer: HumanAnswer,
         key: String,
     ) {
-        self.deliver(lane, key, InboxCommand::Answer { question, answer }).await;
+        self.deliver(lane, key, InboxCommand::answer(question, answer)).await;
     }
 }
 
@@ -99,7 +100,11 @@ async fn consider(
 enum AnswerStyle {
     #[default]
     Allow,
+    /// Approve with other arguments.
+    Change,
     Deny,
+    /// Deny, and end the run.
+    Interrupt,
     Retry,
     MarkDone,
     Abandon,
@@ -112,7 +117,12 @@ impl AnswerStyle {
         let text = lane.as_str().replace("conversation:", "");
         match self {
             Self::Allow => HumanAnswer::allow(),
-            Self::Deny => HumanAnswer::Deny { reason: format!("{text}- no").into() },
+            Self::Change => {
+                let input = RawJson::encode(&serde_json::json!({ "on": "b", "changed": true }));
+                HumanAnswer::allow().with_changed_input(input)
+            }
+            Self::Interrupt => HumanAnswer::deny_and_interrupt(format!("{text}- stop")),
+            Self::Deny => HumanAnswer::deny(format!("{text}- no")),
             Self::Retry => HumanAnswer::Retry {},
             Self::MarkDone => HumanAnswer::MarkDone { text: format!("{text}- did it").into() },
             Self::Abandon => HumanAnswer::Abandon {},
@@ -126,7 +136,9 @@ impl AnswerStyle {
 pub(crate) fn sensible(about: &QuestionKind, lane: &LaneId, rng: &mut SeededRng) -> HumanAnswer {
     let word = match about {
         QuestionKind::Approval { .. } => {
-            rng.pick(&[AnswerStyle::Allow, AnswerStyle::Allow, AnswerStyle::Deny])
+            let (allow, deny) = (AnswerStyle::Allow, AnswerStyle::Deny);
+            let others = [AnswerStyle::Change, AnswerStyle::Interrupt];
+            if rng.chance(20) { rng.pick(&others) } else { rng.pick(&[allow, allow, deny]) }
         }
         QuestionKind::Uncertain { .. } => {
             rng.pick(&[AnswerStyle::Retry, AnswerStyle::MarkDone, AnswerStyle::Abandon])

@@ -1,4 +1,5 @@
-//! Hooks of a simulated world: most pass, some deny, some change the call, some panic.
+//! Hooks of a simulated world: most pass, some deny, defer or change the call, some end the run, some
+//! panic.
 
 use std::sync::Arc;
 
@@ -23,27 +24,30 @@ pub(crate) struct SimHooks {
 }
 
 impl SimHooks {
-    async fn answer(&self, point: &str, call: Call) -> HookDecision {
+    async fn answer(&self, point: &str, call: Call) -> HookResponse {
         let subject = format!("{point} {} {}", call.id, call.tool_use.input.text());
         let mut rng = SeededRng::about(self.shared.plan.seed, &subject);
         sleep_virtual(rng.below(30)).await;
         self.gate.pass(WorldAccess::Work).await;
-        match rng.below(14) {
-            12 => HookDecision::Allow {},
-            13 => HookDecision::Ask {},
-            0 => HookDecision::Deny { reason: format!("{point} says no").into() },
-            1 | 2 => change(&call),
+        let decision = match rng.below(30) {
+            24 | 25 => HookDecision::Allow {},
+            26 | 27 => HookDecision::Ask { reason: Some("it looks odd".into()) },
+            28 => HookDecision::Defer {},
+            0 | 1 => HookDecision::Deny { reason: format!("{point} says no").into() },
+            2..6 => change(&call),
             // As `panic!`, without the message on the terminal.
-            3 => std::panic::resume_unwind(Box::new("the hook broke".to_owned())),
+            6 | 7 => std::panic::resume_unwind(Box::new("the hook broke".to_owned())),
             _ => HookDecision::Pass {},
-        }
+        };
+        let response = HookResponse::from(decision);
+        if rng.chance(3) { response.ending_run("enough") } else { response }
     }
 }
 
 fn change(call: &Call) -> HookDecision {
     let input = RawJson::encode(&serde_json::json!({ "on": "a", "changed": true }));
     let facts = Box::new(tools::facts(&call.tool_use.name, &input));
-    HookDecision::Change { input, facts, preference: HookPreference::Neutral }
+    HookDecision::Change { input, facts, preference: HookPreference::Neutral, reason: None }
 }
 
 impl SimHooks {
@@ -70,7 +74,7 @@ impl Hooks for SimHooks {
     }
 
     fn before_tool_call(&self, _scene: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
-        Box::pin(async move { self.answer("before", call).await.into() })
+        Box::pin(async move { self.answer("before", call).await })
     }
 
     fn after_tool_call(
@@ -79,6 +83,6 @@ impl Hooks for SimHooks {
         call: Call,
         _outcome: ToolOutcome,
     ) -> BoxFuture<'_, HookResponse> {
-        Box::pin(async move { self.answer("after", call).await.into() })
+        Box::pin(async move { self.answer("after", call).await })
     }
 }

@@ -174,7 +174,7 @@ impl WorldRunner {
     }
 
     fn stray_answer(&mut self, lane: usize, question: u32) {
-        let body = InboxCommand::Answer { question, answer: HumanAnswer::allow() };
+        let body = InboxCommand::answer(question, HumanAnswer::allow());
         self.send_command(lane, format!("stray {}", self.scheduled), body);
     }
 

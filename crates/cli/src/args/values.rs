@@ -1,6 +1,9 @@
 //! Parsers and value enums of options.
 
 use clap::ValueEnum;
+use windlass::core::settings::conversation_settings::Effort;
+
+use crate::sdk;
 
 /// Parses a UUID.
 pub(super) fn parse_uuid(typed: &str) -> Result<String, String> {
@@ -31,6 +34,17 @@ pub(crate) fn parse_positive(typed: &str) -> Result<u32, String> {
     match typed.parse::<u32>() {
         Ok(number @ 1..) => Ok(number),
         Ok(_) | Err(_) => Err("give a whole number above 0".to_owned()),
+    }
+}
+
+/// The largest number of rounds that a run can have.
+const MAX_TURNS: u32 = 10_000;
+
+/// Parses the number of rounds. Programs of the SDKs write 0 for no limit.
+pub(super) fn parse_turns(typed: &str) -> Result<u32, String> {
+    match typed.parse::<u32>() {
+        Ok(0) if sdk::is_sdk_host() => Ok(MAX_TURNS),
+        Ok(_) | Err(_) => parse_positive(typed),
     }
 }
 
@@ -91,6 +105,48 @@ pub(crate) enum EffortArg {
     Xhigh,
     /// Think without a limit, where the model can.
     Max,
+}
+
+impl From<Effort> for EffortArg {
+    fn from(effort: Effort) -> Self {
+        match effort {
+            Effort::Low => Self::Low,
+            Effort::Medium => Self::Medium,
+            Effort::High => Self::High,
+            Effort::Xhigh => Self::Xhigh,
+            Effort::Max => Self::Max,
+        }
+    }
+}
+
+/// Whether the model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThinkingArg {
+    /// Let the model decide.
+    #[value(alias = "enabled")]
+    Adaptive,
+    /// Switch thinking off.
+    Disabled,
+}
+
+/// How much of the thinking a provider sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThinkingDisplayArg {
+    /// Send a summary.
+    Summarized,
+    /// Send nothing of it.
+    Omitted,
+    /// Send the important parts.
+    Highlights,
+}
+
+/// Who is asked for approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PermissionPromptsArg {
+    /// Ask the program that started this process.
+    Host,
+    /// Ask no one: deny what needs approval.
+    None,
 }
 
 /// What to do with interrupted runs.

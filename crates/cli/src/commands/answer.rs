@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use windlass::HumanAnswer;
 use windlass::core::log::ids::QuestionId;
-use windlass::core::log::inbox::InboxCommand;
+use windlass::core::log::inbox::{AnswerChannel, AnswerSource, InboxCommand};
 use windlass::core::run::active_run::Run;
 use windlass::core::run::question::{Question, QuestionKind};
 
@@ -30,7 +30,8 @@ pub(crate) async fn run(
     let history = ConversationHistory::load(store.as_ref(), lane.clone()).await?;
     let answer = validate_answer(&history, question, answer, agent)?;
     let report = SentReport::answer(&lane, question);
-    let command = Some(InboxCommand::Answer { question, answer });
+    let answered_by = Some(AnswerSource::new(AnswerChannel::Command));
+    let command = Some(InboxCommand::Answer { question, answer, answered_by });
     PendingCommand { lane, command, report, model_need: ModelNeed::Required }
         .send(store, agent, then)
         .await
@@ -83,9 +84,9 @@ pub(crate) fn parse_answer(word: AnswerArg, text: Option<String>) -> anyhow::Res
         (AnswerArg::Retry, _) => HumanAnswer::Retry {},
         (AnswerArg::Abandon, _) => HumanAnswer::Abandon {},
         (AnswerArg::Continue, _) => HumanAnswer::Continue {},
-        (AnswerArg::Deny, words) => HumanAnswer::Deny {
-            reason: words.unwrap_or_else(|| Arc::from("the user denied the call")),
-        },
+        (AnswerArg::Deny, words) => {
+            HumanAnswer::deny(words.unwrap_or_else(|| Arc::from("the user denied the call")))
+        }
         (AnswerArg::MarkDone, words) => {
             HumanAnswer::MarkDone { text: words.unwrap_or_else(|| Arc::from("done")) }
         }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use windlass::HumanAnswer;
 use windlass::core::log::ids::{CallId, QuestionId};
-use windlass::core::log::inbox::InboxCommand;
+use windlass::core::log::inbox::{AnswerChannel, AnswerSource, InboxCommand};
 use windlass::core::permission::{
     CallEffect, HookPreference, PermissionQuery, PermissionRule, suggest_rule,
 };
@@ -42,7 +42,8 @@ pub(crate) async fn run(args: ApproveArgs) -> anyhow::Result<ExitCode> {
         None => yes,
     };
     let report = SentReport::answer(&found.lane, question.id);
-    let command = Some(InboxCommand::Answer { question: question.id, answer });
+    let answered_by = Some(AnswerSource::new(AnswerChannel::Command));
+    let command = Some(InboxCommand::Answer { question: question.id, answer, answered_by });
     let sending =
         PendingCommand { lane: found.lane, command, report, model_need: ModelNeed::Required };
     sending.send(store, &args.agent, AfterSend::from_detach_flag(args.detach)).await

@@ -10,6 +10,7 @@ use windlass::tools::remove_tool_state;
 use crate::args::StoreArgs;
 use crate::config::paths;
 use crate::inspect::id_lookup;
+use crate::transcript::remove_transcripts;
 use crate::{messages, setup, terminal};
 
 #[derive(Serialize)]
@@ -28,6 +29,7 @@ pub(crate) async fn run(id: &str, store_args: &StoreArgs, json: bool) -> anyhow:
     for lane in &removed.lanes {
         remove_tool_state(&folder, lane)?;
     }
+    remove_transcripts(&removed.lanes)?;
     let entries = removed.entries;
     terminal::print_line(&match json {
         true => {

@@ -10,6 +10,7 @@ use crate::args::inspect_args::InspectArgs;
 use crate::inspect::explain::{self, Driver, RunExplanation};
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::iteration_trace::{self, RunTrace};
+use crate::inspect::run_activity::RunActivity;
 use crate::inspect::{damage_report, id_lookup, pending_run};
 use crate::terminal::{self, Color, OutputStyle};
 use crate::{messages, setup};
@@ -30,8 +31,8 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     let run = found.run.or_else(|| history.newest_run_id());
     let run = run.context(messages::action::NO_RUN_IN_CONVERSATION)?;
     let owner = store.lane_info(found.lane).await?;
-    let need = pending_run::need_of(store.as_ref(), &history.lane, &run).await?;
-    let driver = Driver { lane: owner.as_ref(), need: need.as_ref() };
+    let activity = RunActivity::read_of(store.as_ref(), &history.lane, &run).await?;
+    let driver = Driver { lane: owner.as_ref(), need: activity.need.as_ref() };
     let account = explain::explain(&history, &run, driver);
     let traces = iteration_trace::build_traces(&history, Some(&run));
     if args.json {

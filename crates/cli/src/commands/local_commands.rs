@@ -9,7 +9,7 @@ use super::{cancel, clear, compact, print};
 use crate::args::PrintArgs;
 use crate::config::model_selection;
 use crate::exit::UsageError;
-use crate::inspect::compaction_report::{CompactionReport, report_compaction};
+use crate::inspect::compaction_report::report_compaction;
 use crate::inspect::history::ConversationHistory;
 use crate::prompt::slash_command::{LocalCommand, LocalCommandCall};
 use crate::setup::{self, ModelNeed, RunSetup};
@@ -73,8 +73,13 @@ pub(super) fn is_new_conversation(print: &PrintArgs) -> bool {
 }
 
 /// Reports how full the context is; with `--exact`, also the provider's token count.
-async fn context_report(history: &ConversationHistory, rest: &str) -> anyhow::Result<String> {
-    let mut lines = compaction_preview(history)?.to_lines(OutputStyle::plain());
+pub(crate) async fn context_report(
+    history: &ConversationHistory,
+    rest: &str,
+) -> anyhow::Result<String> {
+    let planned = report_compaction(&history.conversation);
+    let planned = planned.context(messages::action::EMPTY_CONTEXT)?;
+    let mut lines = planned.to_lines(OutputStyle::plain());
     match rest.trim() {
         "" => {}
         "--exact" => {
@@ -90,17 +95,14 @@ async fn context_report(history: &ConversationHistory, rest: &str) -> anyhow::Re
     Ok(lines.join("\n"))
 }
 
-fn compaction_preview(history: &ConversationHistory) -> anyhow::Result<CompactionReport> {
-    report_compaction(&history.conversation).context(messages::action::EMPTY_CONVERSATION)
-}
-
 /// Requests a compaction, if it would free anything.
-async fn request_compaction_if_useful(
+pub(crate) async fn request_compaction_if_useful(
     history: &ConversationHistory,
     setup: &RunSetup,
     instructions: &str,
 ) -> anyhow::Result<String> {
-    let planned = compaction_preview(history)?;
+    let planned = report_compaction(&history.conversation);
+    let planned = planned.context(messages::action::EMPTY_CONVERSATION)?;
     if !planned.would_compact() {
         return Ok(planned.nothing_done_message());
     }

@@ -24,7 +24,7 @@ struct ClearedConversation {
 }
 
 /// Finds the conversation to continue.
-pub(super) async fn find_conversation_to_continue(
+pub(crate) async fn find_conversation_to_continue(
     store: &dyn Store,
     store_args: &StoreArgs,
     workspace: &Path,
@@ -41,7 +41,7 @@ pub(super) async fn find_conversation_to_continue(
 }
 
 /// Makes `--continue` use `conversation` until a newer run starts in another one.
-pub(super) async fn record_cleared_conversation(
+pub(crate) async fn record_cleared_conversation(
     conversation: &LaneId,
     store: &dyn Store,
     store_args: &StoreArgs,

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde::Serialize;
-use windlass::Session;
 use windlass::core::log::ids::{LaneId, RunId};
 use windlass::core::settings::run_settings::RunSettings;
+use windlass::{Session, StreamOptions};
 
 use super::{local_commands, newest_conversation};
-use crate::args::{AgentArgs, OutputFormat, PrintArgs, parse_error};
+use crate::args::{AgentArgs, OutputArgs, OutputFormat, PrintArgs, ToolStatePolicy, parse_error};
 use crate::config::claude::custom_commands::{self, CustomCommand};
-use crate::config::claude::permission_settings;
+use crate::config::claude::{main_agent, permission_settings};
 use crate::config::trust::folder_trust::FolderTrust;
 use crate::config::{paths, run_settings};
 use crate::exit::{OrUsageError, UsageError};
@@ -24,8 +24,18 @@ use crate::{messages, output, terminal};
 
 pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     validate_args(&print).or_usage_error()?;
+    main_agent::apply_main_agent(&mut print.agent).or_usage_error()?;
+    for flag in &print.ignored.unsupported {
+        terminal::print_note(&messages::unsupported_flag_ignored(flag));
+    }
+    if print.session.no_session_persistence {
+        print.agent.tool_state = ToolStatePolicy::Discarded;
+    }
     let typed = prompt_input::read_prompt(print.prompt.as_deref()).or_usage_error()?;
-    let meant = parse_slash_command(&typed, &print.agent).or_usage_error();
+    let meant = match print.agent.prompt.disable_slash_commands {
+        true => Ok(None),
+        false => parse_slash_command(&typed, &print.agent).or_usage_error(),
+    };
     let prompt = match meant.inspect_err(|error| output::print_no_conversation(error, &print))? {
         None => typed,
         Some(SlashCommand::Local(command)) => return local_commands::run(&command, &print).await,
@@ -39,6 +49,7 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     let asks = if print.detach { ModelNeed::NotNeeded } else { ModelNeed::Required };
     let setup = setup::start_for_prompt(old.clone(), &print.agent, asks).await?;
     let session = open_session(&print, &setup, old).await?;
+    let session = session.with_stream_options(stream_options(&print.agent.output));
     let blocks = mentions::prompt_blocks(&prompt, &setup.workplace, session.lane());
     if print.detach {
         // The worker finds the prompt in the inbox of the conversation.
@@ -52,11 +63,17 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     output::follow_run(run, (&session, &setup), &print.agent, signals).await
 }
 
+/// What the output needs besides entries and text.
+fn stream_options(output: &OutputArgs) -> StreamOptions {
+    let streams = output.format() == OutputFormat::StreamJson;
+    StreamOptions { reply_events: streams && output.include_partial_messages }
+}
+
 /// Checks that all given flags can apply to the run of this prompt alone. Some flags apply to
 /// everything that a process drives: they cannot be sent with a prompt, and must not apply to
 /// another run.
 async fn check_own_flags(print: &PrintArgs, old: Option<&OpenConversation>) -> anyhow::Result<()> {
-    let flags = run_settings::process_flags(&print.agent.permissions);
+    let flags = run_settings::process_flags(&print.agent);
     let script = print.agent.model.script.is_some().then(|| "--script".to_owned());
     if print.detach
         && let Some(flag) = script.iter().chain(&flags).next()
@@ -174,6 +191,9 @@ fn validate_args(print: &PrintArgs) -> anyhow::Result<()> {
 pub(super) async fn find_named_conversation(
     print: &PrintArgs,
 ) -> anyhow::Result<Option<OpenConversation>> {
+    if print.session.no_session_persistence {
+        return Ok(Some(OpenConversation::in_memory(print.session_id.as_deref())));
+    }
     if print.resume.is_none() && !print.continue_newest && print.conversation.is_none() {
         return Ok(None);
     }

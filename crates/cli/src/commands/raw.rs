@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use crate::args::inspect_args::RawArgs;
 use crate::inspect::history::ConversationHistory;
-use crate::inspect::{id_lookup, raw_responses};
+use crate::inspect::id_lookup;
+use crate::inspect::raw_responses::{self, ModelAttempt};
 use crate::terminal::{self, Color, OutputStyle};
 use crate::{messages, setup};
 
@@ -16,7 +17,8 @@ pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&args.store).await?;
     let found = id_lookup::find_target(store.as_ref(), args.id.as_deref(), Path::new(".")).await?;
     let history = ConversationHistory::load(store.as_ref(), found.lane.clone()).await?;
-    let attempts = raw_responses::find_attempts(&history, found.run.as_ref(), args.iter);
+    let attempts = raw_responses::find_attempts(&history, found.run.as_ref());
+    let is_wanted = |attempt: &ModelAttempt| args.iter.is_none_or(|iter| iter == attempt.iter);
     let style = OutputStyle::stdout();
     let (mut after, mut shown) = (0, 0_usize);
     loop {
@@ -24,7 +26,8 @@ pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
         let Some(last) = page.last() else { break };
         after = last.seq;
         for row in &page {
-            let Some(attempt) = attempts.get(&row.seq) else { continue };
+            let attempt = attempts.get(&row.seq).filter(|attempt| is_wanted(attempt));
+            let Some(attempt) = attempt else { continue };
             shown += 1;
             if args.json {
                 terminal::print_line(&attempt.to_json(row)?);
@@ -35,7 +38,14 @@ pub(crate) async fn run(args: &RawArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if shown == 0 {
-        terminal::print_note(&messages::action::no_raw_responses(args.iter));
+        let iterations = attempts.values().map(|attempt| attempt.iter).max().unwrap_or(0);
+        terminal::print_note(&match args.iter {
+            _ if iterations == 0 => messages::action::no_responses_yet(&found.lane),
+            Some(iter) if !attempts.values().any(is_wanted) => {
+                messages::action::no_such_iteration(iter, iterations)
+            }
+            iter => messages::action::no_raw_responses(iter),
+        });
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use windlass::core::stop::RunState;
-use windlass::ports::{Clock, LaneInfo, RunInfo};
+use windlass::ports::Clock;
 use windlass::{StopCause, SystemClock};
-use windlass_runtime::worker_identity::has_process_ended;
 
 use crate::args::inspect_args::RunsArgs;
 use crate::config::paths;
 use crate::inspect::id_lookup;
+use crate::inspect::run_activity::RunActivity;
 use crate::inspect::run_list::{ListedRun, RunFilter, TableContext, format_table};
 use crate::inspect::worker_status::{Need, WorkerList};
 use crate::messages::stop_reason;
@@ -30,9 +29,8 @@ pub(crate) async fn run(args: &RunsArgs) -> anyhow::Result<ExitCode> {
     let mut listed = Vec::new();
     let workers = WorkerList::read(store.as_ref()).await?;
     for run in id_lookup::newest_runs(store.as_ref(), limit, |run| filter.matches(run)).await? {
-        let lane = store.lane_info(run.lane.clone()).await?;
-        let driven = is_driven(&run, lane.as_ref());
-        let waits_for = workers.waiting_reason(&run, lane.as_ref());
+        let RunActivity { driven, need: waits_for } =
+            RunActivity::read(store.as_ref(), &workers, &run).await?;
         listed.push(ListedRun { run, driven, waits_for });
     }
     if args.json {
@@ -81,13 +79,4 @@ fn print_advice(listed: &[ListedRun]) {
     for cause in causes {
         terminal::print_note(&format!("{}: {}", cause.as_str(), stop_reason(cause)));
     }
-}
-
-/// Returns whether a process drives a run that the store has as running.
-fn is_driven(run: &RunInfo, lane: Option<&LaneInfo>) -> Option<bool> {
-    if !matches!(run.state, RunState::Running | RunState::WaitingOnProvider) {
-        return None;
-    }
-    let owner = lane.and_then(|lane| lane.owner.as_ref());
-    Some(owner.is_some_and(|owner| !has_process_ended(owner)))
 }

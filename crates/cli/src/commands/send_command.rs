@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use windlass::core::log::ids::{LaneId, QuestionId};
 use windlass::core::log::inbox::InboxCommand;
+use windlass::core::run::child_runs::root_lane;
 use windlass::ports::{OutboxMessage, Store};
 use windlass_runtime::worker_identity;
 
@@ -60,6 +61,17 @@ impl SentReport {
         Self { question: Some(question), ..Self::new(conversation, left) }
     }
 
+    /// The report if a process drives the conversation at this moment.
+    fn for_driven_run(self) -> Self {
+        match self.question {
+            Some(question) => Self {
+                message: messages::action::answer_delivered(&self.conversation, question),
+                ..self
+            },
+            None => self,
+        }
+    }
+
     /// Prints the report.
     pub(crate) fn print(&self, output: &OutputArgs) -> anyhow::Result<()> {
         match output.is_for_programs() {
@@ -78,20 +90,34 @@ impl PendingCommand {
         agent: &AgentArgs,
         then: AfterSend,
     ) -> anyhow::Result<ExitCode> {
-        if then == AfterSend::Detach || self.has_live_owner(store.as_ref()).await? {
+        let is_driven = self.has_live_owner(store.as_ref()).await?;
+        if is_driven || then == AfterSend::Detach {
             self.enqueue(store.as_ref()).await?;
-            self.report.print(&agent.output)?;
+            let report = if is_driven { self.report.for_driven_run() } else { self.report };
+            report.print(&agent.output)?;
             return Ok(ExitCode::SUCCESS);
         }
         // A conversation that cannot be driven is reported before anything is sent.
-        let opened = OpenConversation { store: Arc::clone(&store), lane: self.lane.clone() };
+        let lane = self.lane_to_drive(store.as_ref()).await?;
+        let opened = OpenConversation { store: Arc::clone(&store), lane: lane.clone() };
         let setup = setup::start_for_conversation(Some(opened), agent, self.model_need).await?;
         let signals = SignalListener::new()?;
         self.enqueue(store.as_ref()).await?;
-        let session = setup.windlass.session(self.lane);
+        let session = setup.windlass.session(lane);
         let before = session.load_conversation().await?;
         let run = session.resume().await?;
         output::follow_resumed_run(run, &before, (&session, &setup), agent, signals).await
+    }
+
+    /// The conversation to drive: what a person tells a sub-agent is for the conversation that
+    /// waits for it, and driving that one drives the sub-agent too. A command that ends a run needs
+    /// no model, and nothing else is driven without one.
+    async fn lane_to_drive(&self, store: &dyn Store) -> anyhow::Result<LaneId> {
+        let root = root_lane(&self.lane);
+        let is_active =
+            store.lane_info(root.clone()).await?.is_some_and(|it| it.active_run.is_some());
+        let drives_root = is_active && self.model_need == ModelNeed::Required;
+        Ok(if drives_root { root } else { self.lane.clone() })
     }
 
     /// Returns whether a process of this machine owns the conversation and will read the command.

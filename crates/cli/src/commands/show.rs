@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use crate::args::inspect_args::InspectArgs;
 use crate::inspect::explain::{self, Driver};
 use crate::inspect::history::ConversationHistory;
+use crate::inspect::run_activity::RunActivity;
 use crate::inspect::timeline::{self, render_timeline};
 use crate::inspect::{damage_report, id_lookup, pending_run};
 use crate::setup;
@@ -30,8 +31,8 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
             .for_each(|line| terminal::print_line(line));
         if let Some(run) = found.run.or_else(|| history.newest_run_id()) {
             let owner = store.lane_info(history.lane.clone()).await?;
-            let need = pending_run::need_of(store.as_ref(), &history.lane, &run).await?;
-            let driver = Driver { lane: owner.as_ref(), need: need.as_ref() };
+            let activity = RunActivity::read_of(store.as_ref(), &history.lane, &run).await?;
+            let driver = Driver { lane: owner.as_ref(), need: activity.need.as_ref() };
             let summary = explain::state_summary(&history, &run, driver);
             summary.iter().for_each(|line| terminal::print_line(&style.wrap(line, 0)));
         }

@@ -9,9 +9,10 @@ use anyhow::bail;
 use serde::Deserialize;
 use windlass::core::settings::conversation_settings::{
     CacheLifetime, Effort, ModelSpec as ModelSettings, Settings, StopAction, Temperature,
+    ThinkingDisplay,
 };
 
-use crate::args::{CacheLifetimeArg, EffortArg, ModelArgs};
+use crate::args::{CacheLifetimeArg, EffortArg, ModelArgs, ThinkingArg, ThinkingDisplayArg};
 use crate::messages;
 
 #[cfg(test)]
@@ -48,7 +49,10 @@ macro_rules! with_model_controls {
             pub(crate) fn controls(&self) -> crate::config::model_controls::ModelControls {
                 crate::config::model_controls::ModelControls {
                     effort: self.effort,
-                    max_thinking_tokens: self.max_thinking_tokens,
+                    thinking: self
+                        .max_thinking_tokens
+                        .map(crate::config::model_controls::ThinkingAmount::Tokens),
+                    thinking_display: None,
                     task_budget: self.task_budget,
                     betas: self.betas.clone(),
                     max_tokens: self.max_tokens,
@@ -67,13 +71,23 @@ pub(super) use with_model_controls;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModelControls {
     pub(crate) effort: Option<Effort>,
-    pub(crate) max_thinking_tokens: Option<u64>,
+    pub(crate) thinking: Option<ThinkingAmount>,
+    pub(crate) thinking_display: Option<ThinkingDisplay>,
     pub(crate) task_budget: Option<u64>,
     pub(crate) betas: Option<Vec<String>>,
     pub(crate) max_tokens: Option<u64>,
     pub(crate) temperature: Option<f64>,
     pub(crate) cache_lifetime: Option<CacheLifetime>,
     pub(crate) stop_sequences: Option<BTreeMap<String, StopMeaning>>,
+}
+
+/// How much the model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ThinkingAmount {
+    /// As much as it decides, whatever the configuration says.
+    Adaptive,
+    /// At most this number of tokens; 0 switches thinking off.
+    Tokens(u64),
 }
 
 /// The meaning of a stop sequence that the model writes.
@@ -113,11 +127,17 @@ impl ModelControls {
             CacheLifetimeArg::FiveMinutes => CacheLifetime::FiveMinutes,
             CacheLifetimeArg::OneHour => CacheLifetime::OneHour,
         };
+        let display = |word| match word {
+            ThinkingDisplayArg::Summarized => ThinkingDisplay::Summarized,
+            ThinkingDisplayArg::Omitted => ThinkingDisplay::Omitted,
+            ThinkingDisplayArg::Highlights => ThinkingDisplay::Highlights,
+        };
         Ok(Self {
             effort: args.effort.map(effort),
-            max_thinking_tokens: args.max_thinking_tokens,
+            thinking: thinking_of(args),
+            thinking_display: args.thinking_display.map(display),
             task_budget: args.task_budget,
-            betas: (!args.betas.is_empty()).then(|| args.betas.clone()),
+            betas: (!args.betas.is_empty()).then(|| named_betas(&args.betas)),
             max_tokens: args.max_tokens,
             temperature: args.temperature,
             cache_lifetime: args.cache_lifetime.map(lifetime),
@@ -129,7 +149,8 @@ impl ModelControls {
     pub(crate) fn or(self, weaker: Self) -> Self {
         Self {
             effort: self.effort.or(weaker.effort),
-            max_thinking_tokens: self.max_thinking_tokens.or(weaker.max_thinking_tokens),
+            thinking: self.thinking.or(weaker.thinking),
+            thinking_display: self.thinking_display.or(weaker.thinking_display),
             task_budget: self.task_budget.or(weaker.task_budget),
             betas: self.betas.or(weaker.betas),
             max_tokens: self.max_tokens.or(weaker.max_tokens),
@@ -142,7 +163,8 @@ impl ModelControls {
     /// Applies the controls to settings whose model is already known.
     pub(crate) fn apply(&self, settings: &mut Settings) -> anyhow::Result<()> {
         self.apply_to_any_model(settings)?;
-        for model in std::iter::once(&mut settings.model).chain(&mut settings.fallback) {
+        let fallbacks = settings.fallback.iter_mut().chain(&mut settings.further_fallbacks);
+        for model in std::iter::once(&mut settings.model).chain(fallbacks) {
             self.limit_output(model)?;
         }
         Ok(())
@@ -151,7 +173,11 @@ impl ModelControls {
     /// Applies the controls that do not depend on the model.
     pub(crate) fn apply_to_any_model(&self, settings: &mut Settings) -> anyhow::Result<()> {
         settings.thinking.effort = self.effort;
-        settings.thinking.budget_tokens = self.max_thinking_tokens;
+        settings.thinking.budget_tokens = match self.thinking {
+            Some(ThinkingAmount::Tokens(tokens)) => Some(tokens),
+            Some(ThinkingAmount::Adaptive) | None => None,
+        };
+        settings.thinking.display = self.thinking_display;
         settings.thinking.task_tokens = self.task_budget;
         let betas = self.betas.iter().flatten();
         settings.thinking.betas = betas.map(|beta| Arc::from(beta.as_str())).collect();
@@ -178,6 +204,21 @@ impl ModelControls {
         let stops = self.stop_sequences.iter().flatten().filter(ends);
         stops.map(|(text, _)| text.trim()).filter(|text| !text.is_empty()).collect()
     }
+}
+
+/// How much the model thinks, as the flags say.
+fn thinking_of(args: &ModelArgs) -> Option<ThinkingAmount> {
+    match args.thinking {
+        Some(ThinkingArg::Adaptive) => Some(ThinkingAmount::Adaptive),
+        Some(ThinkingArg::Disabled) => Some(ThinkingAmount::Tokens(0)),
+        None => args.max_thinking_tokens.map(ThinkingAmount::Tokens),
+    }
+}
+
+/// The named beta features: an empty list is written as an empty name.
+fn named_betas(typed: &[String]) -> Vec<String> {
+    let names = typed.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
 }
 
 /// Parses the sequences of the command line: those with an agreed meaning keep it, and any other

@@ -26,6 +26,9 @@ use crate::config::claude::settings_sources::SettingsSource;
 use crate::inspect::history::ConversationHistory;
 use crate::{messages, terminal};
 
+/// Maximum number of fallback models.
+const MAX_FALLBACKS: usize = 8;
+
 /// The name of the scripted model.
 const SCRIPTED_MODEL: &str = "scripted";
 
@@ -92,7 +95,8 @@ pub(crate) fn describe_controls(
     if args.fallback_model.is_some() || summaries.is_some() {
         let models = build_registry(config, controls.cache_lifetime, clock)?;
         let known = |name: &str| models.describe(name).map(|described| described.model);
-        settings.fallback = args.fallback_model.as_deref().map(known).transpose()?;
+        let fallbacks = args.fallback_model.as_deref().unwrap_or_default();
+        set_fallbacks(settings, fallbacks, &models)?;
         // A misspelled model name is reported here, too.
         summaries.map(known).transpose()?;
     }
@@ -127,8 +131,8 @@ pub(crate) fn describe(
         *limit = controls.max_tokens.unwrap_or_default().max(*limit);
     }
     let known = |name: &str| models.describe(name).map(|described| described.model);
-    let fallback = args.fallback_model.as_deref().or(config.fallback_model.as_deref());
-    settings.fallback = fallback.map(known).transpose()?;
+    let fallbacks = args.fallback_model.as_deref().or(config.fallback_model.as_deref());
+    set_fallbacks(settings, fallbacks.unwrap_or_default(), &models)?;
     let summaries = profile.summary_model.as_deref().or(config.summary_model.as_deref());
     if let Some(model) = summaries.map(known).transpose()?.or(summary_model) {
         settings.window.summariser = Summariser::Model(model);
@@ -136,6 +140,29 @@ pub(crate) fn describe(
     override_window(settings, args);
     controls.apply(settings)?;
     Ok(Some(models))
+}
+
+/// Sets the fallback models of a list separated by commas. The model itself is not its own fallback.
+fn set_fallbacks(
+    settings: &mut Settings,
+    list: &str,
+    models: &ModelRegistry,
+) -> anyhow::Result<()> {
+    let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if names.len() > MAX_FALLBACKS {
+        bail!("{} fallback models are named; the limit is {MAX_FALLBACKS}", names.len());
+    }
+    let mut fallbacks = Vec::new();
+    for name in names {
+        let model = models.describe(name)?.model;
+        if model.name != settings.model.name && !fallbacks.contains(&model) {
+            fallbacks.push(model);
+        }
+    }
+    let mut fallbacks = fallbacks.into_iter();
+    settings.fallback = fallbacks.next();
+    settings.further_fallbacks = fallbacks.collect();
+    Ok(())
 }
 
 /// The effective model controls: flags, then the profile, then the file.

@@ -20,12 +20,14 @@ pub(crate) fn for_other_runs(args: &AgentArgs) -> AgentArgs {
         model,
         permissions,
         prompt: _,
+        agents,
         limits: _,
         output,
         store,
         beat_ms,
         lease_ms,
         tools_at_once,
+        tool_state,
     } = args.clone();
     AgentArgs {
         model: ModelArgs { script: model.script, ..ModelArgs::default() },
@@ -34,12 +36,14 @@ pub(crate) fn for_other_runs(args: &AgentArgs) -> AgentArgs {
             ..PermissionArgs::default()
         },
         prompt: PromptArgs::default(),
+        agents,
         limits: LimitArgs::default(),
         output,
         store,
         beat_ms,
         lease_ms,
         tools_at_once,
+        tool_state,
     }
 }
 
@@ -52,23 +56,30 @@ pub(crate) fn is_given(args: &AgentArgs, others: &AgentArgs) -> bool {
 }
 
 /// The flags that apply to everything a process drives and cannot be sent with a prompt.
-pub(crate) fn process_flags(args: &PermissionArgs) -> Vec<String> {
+pub(crate) fn process_flags(args: &AgentArgs) -> Vec<String> {
     let mut flags = Vec::new();
+    if !args.agents.given.is_empty() {
+        flags.push("--agents".to_owned());
+    }
+    let is_bare = args.agents.bare;
+    let args = &args.permissions;
     if !args.add_dir.is_empty() {
         flags.push("--add-dir".to_owned());
     }
-    if args.setting_sources.is_some() {
-        flags.push("--setting-sources".to_owned());
+    match args.setting_sources {
+        Some(_) if is_bare => flags.push("--bare".to_owned()),
+        Some(_) => flags.push("--setting-sources".to_owned()),
+        None => {}
     }
     // Unreadable settings are reported when they are read for the run.
-    if let Ok(Some(given)) = settings_sources::given(args) {
+    for (flag, given) in settings_sources::all_given(args).unwrap_or_default() {
         let parts = [
             ("hooks", given.hooks.as_object().is_some_and(|hooks| !hooks.is_empty())),
             ("env", !given.env.is_empty()),
             ("additionalDirectories", !given.permissions.additional_directories.is_empty()),
         ];
         let parts = parts.into_iter().filter(|(_, is_given)| *is_given);
-        flags.extend(parts.map(|(name, _)| format!("`{name}` in --settings")));
+        flags.extend(parts.map(|(name, _)| format!("`{name}` in {flag}")));
     }
     flags
 }
@@ -98,12 +109,14 @@ pub(crate) fn explicit_run_settings(
         model,
         permissions,
         prompt,
+        agents: _,
         limits,
         output: _,
         store: _,
         beat_ms: _,
         lease_ms: _,
         tools_at_once: _,
+        tool_state: _,
     } = args;
     let profile = match limits.profile.as_deref() {
         Some(name) => config_toml::read()?.find_profile(Some(name))?,
@@ -117,12 +130,15 @@ pub(crate) fn explicit_run_settings(
         deny,
         permission_mode,
         dangerously_skip_permissions,
+        allow_dangerously_skip_permissions: _,
+        permission_prompts: _,
         when_asked,
         tools,
         // The workspace belongs to the conversation; the rest is rejected or takes effect here.
         workspace: _,
         add_dir: _,
         settings: in_json,
+        managed_settings,
         setting_sources: _,
         strict_settings: _,
     } = permissions;
@@ -131,11 +147,22 @@ pub(crate) fn explicit_run_settings(
         || permission_mode.is_some()
         || *dangerously_skip_permissions
         || when_asked.is_some()
-        || in_json.is_some();
-    let PromptArgs { system_prompt, append_system_prompt, json_schema } = prompt;
+        || in_json.is_some()
+        || managed_settings.is_some();
+    let PromptArgs {
+        system_prompt,
+        append_system_prompt,
+        json_schema,
+        // Files were read into the texts above.
+        system_prompt_file: _,
+        disable_slash_commands: _,
+        append_system_prompt_file: _,
+    } = prompt;
     // The model is told about a given end marker.
     let stops = asked.stop_sequences.is_some();
-    let system = system_prompt.is_some() || stops;
+    let given = settings_sources::all_given(permissions)?;
+    let style = given.iter().any(|(_, source)| source.output_style.is_some());
+    let system = system_prompt.is_some() || stops || style;
     let answer = stops || json_schema.is_some() || limits.profile.is_some();
     let added = |name: &str| name != EXIT_PLAN_MODE || rules;
     Ok(RunSettings {
@@ -163,11 +190,14 @@ fn controls(
     asked: &ModelControls,
     settings: &Settings,
 ) -> anyhow::Result<Option<RunControls>> {
-    let fallback = args.fallback_model.as_ref().and(settings.fallback.clone());
+    let names = args.fallback_model.is_some();
+    let fallback = settings.fallback.clone().filter(|_| names);
+    let further_fallbacks = settings.further_fallbacks.iter().filter(|_| names).cloned().collect();
     let controls = RunControls {
         max_tokens: asked.max_tokens,
         window_tokens: args.window_tokens,
         fallback,
+        further_fallbacks,
         temperature: asked.temperature.map(Temperature::new).transpose()?,
         cache: asked.cache_lifetime,
     };
@@ -176,7 +206,8 @@ fn controls(
 
 fn is_thinking_given(asked: &ModelControls) -> bool {
     asked.effort.is_some()
-        || asked.max_thinking_tokens.is_some()
+        || asked.thinking.is_some()
+        || asked.thinking_display.is_some()
         || asked.task_budget.is_some()
         || asked.betas.is_some()
 }

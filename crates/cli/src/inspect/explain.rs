@@ -148,7 +148,9 @@ pub(crate) fn explain(
     let questions = asks.map(|question| QuestionView::new(question, &past.state_at_end)).collect();
     let (state, cause) = (past.state(), past.run_end().map(|ended| ended.cause));
     let (conversation, run) = (history.lane.clone(), run.clone());
-    let is_interrupted = driver.need.is_some() && is_at_work(state);
+    let needs_answer = matches!(driver.need, Some(Need::Answer(_)));
+    let is_interrupted = driver.need.is_some() && !needs_answer && is_at_work(state);
+    let state = if needs_answer { RunState::WaitingOnHuman } else { state };
     RunExplanation { conversation, run, state, cause, questions, sections, is_interrupted }
 }
 

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use serde::Serialize;
 use windlass::core::log::ids::{LaneId, RunId};
 use windlass::core::stop::RunState;
-use windlass::ports::{RunInfo, Store};
+use windlass::ports::Store;
 
 use super::history::ConversationHistory;
 use super::id_lookup::RunTarget;
-use super::worker_status::{Need, WorkerList};
+use super::run_activity::{self, RunActivity};
+use super::worker_status::WorkerList;
 use crate::terminal;
 
 /// A queued prompt that waits.
@@ -24,6 +25,9 @@ pub(crate) struct PendingRun {
     cancel_requested: bool,
     /// What is missing before the run starts; `None` if a worker is about to take it.
     waits_for: Option<String>,
+    /// Whether another run is active in the conversation.
+    #[serde(skip)]
+    is_behind_another: bool,
 }
 
 /// Finds the pending run that is meant: the named one, or the next one of a conversation without
@@ -44,7 +48,10 @@ pub(crate) async fn find_pending_run(
     else {
         return Ok(None);
     };
-    let waits_for = waiting_reason(store, &run).await?.map(|need| need.to_string());
+    let lane = store.lane_info(run.lane.clone()).await?;
+    let is_behind_another = run_activity::is_behind_another(&run, lane.as_ref());
+    let need = RunActivity::read(store, &WorkerList::read(store).await?, &run).await?.need;
+    let waits_for = need.map(|need| need.to_string());
     let given = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(terminal::sanitize_text);
     Ok(Some(PendingRun {
         prompt: given(&run.description.prompt),
@@ -54,25 +61,8 @@ pub(crate) async fn find_pending_run(
         run: run.run,
         conversation: run.lane,
         waits_for,
+        is_behind_another,
     }))
-}
-
-async fn waiting_reason(store: &dyn Store, run: &RunInfo) -> anyhow::Result<Option<Need>> {
-    let lane = store.lane_info(run.lane.clone()).await?;
-    Ok(WorkerList::read(store).await?.waiting_reason(run, lane.as_ref()))
-}
-
-/// What a run waits for, if no process drives it and none is about to.
-pub(crate) async fn need_of(
-    store: &dyn Store,
-    lane: &LaneId,
-    run: &RunId,
-) -> anyhow::Result<Option<Need>> {
-    let runs = store.list_runs(Some(lane.clone()), usize::MAX).await?;
-    match runs.iter().find(|known| known.run == *run) {
-        Some(run) => waiting_reason(store, run).await,
-        None => Ok(None),
-    }
 }
 
 impl PendingRun {
@@ -94,6 +84,9 @@ impl PendingRun {
         }
         match &self.waits_for {
             Some(waits_for) => terminal::print_line(&format!("It is {waits_for}.")),
+            None if self.is_behind_another => {
+                terminal::print_line("It starts when the active run of the conversation ends.");
+            }
             None => terminal::print_line("A worker will start it soon."),
         }
         Ok(ExitCode::SUCCESS)

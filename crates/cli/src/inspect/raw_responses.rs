@@ -16,7 +16,7 @@ use crate::terminal::{sanitize_text, time_format};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelAttempt {
     run: Option<RunId>,
-    iter: u32,
+    pub(crate) iter: u32,
     attempt: u32,
     /// Why the attempt failed; `None` for a reply.
     failed: Option<Arc<str>>,
@@ -39,11 +39,10 @@ struct StoredFields {
 }
 
 /// The model calls of a conversation by the entry that has their response: all of them, or those of
-/// a run and of an iteration.
+/// a run.
 pub(crate) fn find_attempts(
     history: &ConversationHistory,
     only: Option<&RunId>,
-    iter: Option<u32>,
 ) -> BTreeMap<Seq, ModelAttempt> {
     let mut found = BTreeMap::new();
     let mut counts: BTreeMap<Option<RunId>, (u32, u32)> = BTreeMap::new();
@@ -65,8 +64,7 @@ pub(crate) fn find_attempts(
             None => (*replies + 1, 0),
             Some(_) => (*replies, *failures + 1),
         };
-        let wanted = only.is_none_or(|only| attempt.run.as_ref() == Some(only));
-        if wanted && iter.is_none_or(|iter| iter == attempt.iter) {
+        if only.is_none_or(|only| attempt.run.as_ref() == Some(only)) {
             found.insert(moment.entry.seq, attempt);
         }
     });

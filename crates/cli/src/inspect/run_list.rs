@@ -114,6 +114,7 @@ impl ListedRun {
     /// Returns whether the run waits for an answer.
     pub(crate) fn needs_answer(&self) -> bool {
         self.run.state == RunState::WaitingOnHuman
+            || matches!(self.waits_for, Some(Need::Answer(_)))
     }
 
     /// The stop cause that is shown beside a state that alone says too little.
@@ -133,6 +134,7 @@ impl ListedRun {
             {
                 ("cancelling", Color::Yellow)
             }
+            _ if self.needs_answer() => ("needs answer", Color::Yellow),
             RunState::Queued => ("queued", Color::Dim),
             RunState::Running => ("running", Color::Bold),
             RunState::WaitingOnHuman => ("needs answer", Color::Yellow),

@@ -161,8 +161,10 @@ fn reply_of_input(input: &Input) -> Option<&ModelReply> {
 fn answer_text(input: &Input, id: InboxMessageId) -> Option<String> {
     let Input::CommandsReceived { messages } = input else { return None };
     match &messages.iter().find(|message| message.id == id)?.body {
-        InboxCommand::Answer { question, answer } => {
-            Some(format!("answer to question {question}: {}", messages::answer_phrase(answer)))
+        InboxCommand::Answer { question, answer, answered_by } => {
+            let (said, by) =
+                (messages::answer_phrase(answer), messages::answer_source(answered_by.as_ref()));
+            Some(format!("answer to question {question}{by}: {said}"))
         }
         _ => None,
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::open_questions::OpenQuestion;
 use crate::messages::shell_word;
 use windlass::core::log::ids::LaneId;
 use windlass::core::stop::RunState;
@@ -89,10 +90,6 @@ impl WorkerList {
         if run.state == RunState::TimedOut && lane.wake_at.is_none() {
             return Some(Need::Resume(run.lane.clone()));
         }
-        // What the run before it needs is said there.
-        if !has_begun && lane.active_run.as_ref().is_some_and(|active| *active != run.run) {
-            return Some(Need::EarlierRun(run.lane.clone()));
-        }
         let has_workers = self.live_count() > 0;
         match (has_begun, self.serves_workspace(&lane.affinity.workspace)) {
             (_, true) if has_workers => None,
@@ -112,7 +109,7 @@ fn is_here(lane: &LaneInfo) -> bool {
 }
 
 /// What is needed before a run continues.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Need {
     /// A person who resumes the run: its process is gone.
     Resume(LaneId),
@@ -120,7 +117,11 @@ pub(crate) enum Need {
     Worker(LaneId, Affinity),
     /// A worker that has the workspace of the run.
     Workspace(Affinity),
-    /// The end of the run that is active in the conversation.
+    /// Answers to the sub-agents for whose results the run waits.
+    Answer(Vec<OpenQuestion>),
+    /// Answers to the run that is active in the conversation.
+    AnswerToEarlierRun(Vec<OpenQuestion>),
+    /// The end of the run that is active in the conversation, which no process drives.
     EarlierRun(LaneId),
 }
 
@@ -149,11 +150,32 @@ impl std::fmt::Display for Need {
                 "waiting for a worker with the workspace {folder} (id {workspace}), and none is \
                  running; start one where that folder is: `windlass worker --workspace DIR`"
             ),
+            Self::Answer(questions) => {
+                write!(f, "waiting for a sub-agent, which needs an answer; {}", Answers(questions))
+            }
+            Self::AnswerToEarlierRun(questions) => {
+                write!(f, "queued behind a run that needs an answer; {}", Answers(questions))
+            }
             Self::EarlierRun(lane) => write!(
                 f,
-                "queued behind a run that has not ended; see `windlass explain {}`",
+                "queued behind a run that has not ended and that no process is driving; see \
+                 `windlass explain {}`",
                 shell_word(lane)
             ),
+        }
+    }
+}
+
+/// How the first of some questions is answered, and how many more there are.
+struct Answers<'a>(&'a [OpenQuestion]);
+
+impl std::fmt::Display for Answers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Some(first) = self.0.first() else { return Ok(()) };
+        write!(f, "answer question {} with {}", first.question.id, first.how_to_answer())?;
+        match self.0.len().saturating_sub(1) {
+            0 => Ok(()),
+            more => write!(f, " ({more} more)"),
         }
     }
 }

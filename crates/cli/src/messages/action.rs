@@ -36,6 +36,24 @@ pub(crate) fn no_raw_responses(iteration: Option<u32>) -> String {
     )
 }
 
+/// Message: the model has not answered in this conversation.
+pub(crate) fn no_responses_yet(lane: &LaneId) -> String {
+    format!("windlass: the model has not answered in {lane} yet; there is no response to print")
+}
+
+/// Message: no run has as many iterations.
+pub(crate) fn no_such_iteration(iteration: u32, iterations: u32) -> String {
+    let count = count_noun(u64::from(iterations), "iteration");
+    format!(
+        "windlass: there is no iteration {iteration}: the run has {count}; `windlass trace` lists \
+         them"
+    )
+}
+
+/// Error: the context of a conversation without entries.
+pub(crate) const EMPTY_CONTEXT: &str =
+    "the conversation is empty, and so is its context; send it a prompt first";
+
 /// Message: the conversation has no entries.
 pub(crate) const EMPTY_CONVERSATION: &str =
     "the conversation is empty; there is nothing to compact";
@@ -72,6 +90,11 @@ pub(crate) fn rule_kept(rule: &PermissionRule, folder: &str) -> String {
 /// Message: the answer was sent.
 pub(crate) fn answer_sent(lane: &LaneId, question: QuestionId) -> String {
     format!("question {question} of {lane} is answered; the next worker will continue it")
+}
+
+/// Message: the answer was sent to the process that drives the conversation.
+pub(crate) fn answer_delivered(lane: &LaneId, question: QuestionId) -> String {
+    format!("question {question} of {lane} is answered; the process that drives it continues it")
 }
 
 /// Message: a worker continues the conversation.

@@ -10,17 +10,6 @@ use windlass::core::run::question::{Question, QuestionKind};
 use crate::config::trust::folder_trust::TrustState;
 use crate::messages::{self, shell_word};
 
-/// The questions of a parked run, and how to answer them.
-pub(crate) fn parked_questions(
-    questions: &[Question],
-    now: &Conversation,
-    lane: &LaneId,
-) -> String {
-    let asked =
-        |question: &Question| format!("windlass: {}", question_with_answers(question, now, lane));
-    questions.iter().map(asked).collect::<Vec<_>>().join("\n")
-}
-
 /// A question with its details and how it is answered.
 pub(crate) fn question_with_answers(
     question: &Question,

@@ -31,6 +31,7 @@ pub(crate) fn call_without_result(name: &str, kind: OutcomeKind, reason: &str) -
         OutcomeKind::Failed => Some(format!("  ✗ {name}: {reason}")),
         OutcomeKind::Denied => Some(format!("  ✗ {name}: denied, {reason}")),
         OutcomeKind::Skipped => Some(format!("  - {name}: not run, {reason}")),
+        OutcomeKind::Deferred => Some(format!("  - {name}: deferred by a hook")),
         OutcomeKind::Interrupted => Some(format!("  ✗ {name}: interrupted")),
         OutcomeKind::TimedOut => Some(format!("  ✗ {name}: timed out")),
         OutcomeKind::Answered => {

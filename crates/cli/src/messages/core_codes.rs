@@ -37,6 +37,18 @@ pub(crate) fn command_rejection(reason: &CommandRejection) -> String {
         CommandRejection::InputChanged => {
             "the call has another input than the one that was approved; review it again"
         }
+        CommandRejection::NothingToChange => "the command names nothing that changes",
+        CommandRejection::InputNotAssessed => {
+            "the changed input could not be assessed; answer again"
+        }
+        CommandRejection::TooManyPermissions => {
+            "the conversation would have too many rules or folders; use fewer, broader ones"
+        }
+        CommandRejection::FolderNotAbsolute => "a folder is not an absolute path; give it in full",
+        CommandRejection::PriceUnknown => {
+            "the price of the model is unknown, and the run has a budget in dollars; use a model \
+             with a known price"
+        }
     };
     text.to_owned()
 }

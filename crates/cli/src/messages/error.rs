@@ -7,9 +7,17 @@ use windlass::core::log::ids::LaneId;
 use super::call_text::MAX_CALL_CHARS;
 use crate::terminal::to_one_line;
 
+/// Error: no agent has the name that `--agent` gives.
+pub(crate) fn unknown_agent(name: &str, known: &[&str]) -> String {
+    match known {
+        [] => format!("unknown agent `{name}`; define it with --agents or in .claude/agents"),
+        known => format!("unknown agent `{name}`; available: {}", known.join(", ")),
+    }
+}
+
 /// Error: the model of a sub-agent is not known.
 pub(crate) fn unknown_agent_model(name: &str) -> String {
-    format!("unknown model in the agent file {name}; change its `model`")
+    format!("unknown model of the agent {name}; change its `model`")
 }
 
 /// Error: the typed word is neither a command nor a prompt.

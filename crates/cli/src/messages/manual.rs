@@ -22,7 +22,10 @@ const FILES: [(&str, &str); 7] = [
         "Permission rules, hooks and environment variables, of the project and of the user.",
     ),
     ("CLAUDE.md, ~/.claude/CLAUDE.md", "Instructions for the model (memory files)."),
-    (".claude/agents/*.md, .claude/commands/**/*.md", "Sub-agents and custom commands."),
+    (
+        ".claude/agents/*.md, .claude/commands/**/*.md, .claude/output-styles/*.md",
+        "Sub-agents, custom commands and output styles.",
+    ),
 ];
 
 /// Variables that are read; docs/environment.md lists all of them.

@@ -4,18 +4,36 @@ use std::path::Path;
 
 use windlass::tools::{MemoryFile, frame_memory_file};
 
+use crate::config::claude::output_styles::OutputStyle;
+
 /// The prompt with which a run that stopped at a limit is resumed.
 pub(crate) const CONTINUE_PROMPT: &str = "Continue where you stopped.";
 
 /// The default system prompt.
 pub(crate) fn system_prompt(workspace: &Path) -> String {
+    format!("{} {CODING_INSTRUCTIONS}", role(workspace))
+}
+
+/// How to work on code, which an output style can replace.
+const CODING_INSTRUCTIONS: &str = "Look before you act, make small changes, and check what you changed \
+     by running it. When a call is denied, find another way or say what you would need. Keep the run \
+     journal when the work is long. When you are done, say briefly what you did and what is left.";
+
+/// Who the model is and where it works: the part of the system prompt that every style has.
+fn role(workspace: &Path) -> String {
     format!(
-        "You are an agent that does work for its user with tools, in the folder {}. Look before you \
-         act, make small changes, and check what you changed by running it. When a call is denied, \
-         find another way or say what you would need. Keep the run journal when the work is long. \
-         When you are done, say briefly what you did and what is left.",
+        "You are an agent that does work for its user with tools, in the folder {}.",
         workspace.display()
     )
+}
+
+/// The system prompt with an output style.
+pub(crate) fn styled_system_prompt(style: &OutputStyle, workspace: &Path) -> String {
+    let base = match style.keeps_coding_instructions {
+        true => system_prompt(workspace),
+        false => role(workspace),
+    };
+    format!("{base}\n\n{}", style.text)
 }
 
 /// The system prompt of a sub-agent: its own prompt, and its workspace.

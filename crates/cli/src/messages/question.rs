@@ -5,21 +5,25 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 use windlass::core::log::ids::{CallId, LaneId, QuestionId, UnixMillis};
-use windlass::core::log::inbox::HumanAnswer;
+use windlass::core::log::inbox::{AfterDenial, AnswerChannel, AnswerSource, HumanAnswer};
 use windlass::core::message::content_block::ToolUse;
+use windlass::core::permission::{PermissionRule, PermissionUpdate, RuleBehavior};
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
 
-use super::{accepted_answers, answer_words, shell_word, stop_reason};
+use super::{accepted_answers, answer_words, shell_word, stop_reason, stored_name};
 use crate::messages::call::{approval_title, call_details};
 use crate::messages::model_question::parse_model_questions;
-use crate::terminal::escape_invisible;
+use crate::terminal::{escape_invisible, to_one_line};
 
 /// A question for programs. `about` and `id` are as in the log.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct QuestionView {
     id: QuestionId,
+    /// The conversation that takes the answer, if it is that of a sub-agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<LaneId>,
     about: QuestionKind,
     /// The question, in a sentence.
     text: String,
@@ -34,6 +38,9 @@ pub(crate) struct QuestionView {
     /// The folder in which a command would start, if it is not the workspace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
+    /// Why a hook requires approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at_ms: Option<UnixMillis>,
 }
@@ -41,8 +48,10 @@ pub(crate) struct QuestionView {
 impl QuestionView {
     pub(crate) fn new(question: &Question, now: &Conversation) -> Self {
         let call = question.kind.call().and_then(|call| find_tool_use(call, now));
+        let asked = question.kind.call().and_then(|call| now.call(call)?.ask_reason.as_ref());
         Self {
             id: question.id,
+            conversation: None,
             about: question.kind.clone(),
             text: question_text(&question.kind, now),
             choices: answer_words(question.kind.accepted_answers()),
@@ -50,8 +59,14 @@ impl QuestionView {
             tool_use_id: call.map(|call| call.id.to_string()),
             input: call.map(|call| call.input.read().unwrap_or_default()),
             folder: command_folder(&question.kind, now).map(str::to_owned),
+            reason: asked.and_then(|asked| asked.reason.as_deref()).map(str::to_owned),
             expires_at_ms: question.expires_at,
         }
+    }
+
+    /// Names the conversation of the sub-agent that asks.
+    pub(crate) fn of_conversation(self, lane: LaneId) -> Self {
+        Self { conversation: Some(lane), ..self }
     }
 }
 
@@ -106,6 +121,7 @@ pub(crate) fn question_details(
         return Vec::new();
     };
     let starts_in = command_folder(kind, now).map(folder_line);
+    let why = kind.call().and_then(|call| hook_reason_line(call, now));
     match kind {
         QuestionKind::ModelQuestion { .. } => {
             let questions = parse_model_questions(&call.input);
@@ -118,7 +134,7 @@ pub(crate) fn question_details(
         QuestionKind::Plan { plan, .. } => {
             plan.lines().map(|line| format!("  {}", escape_invisible(line))).collect()
         }
-        _ => call_details(call, folder).into_iter().chain(starts_in).collect(),
+        _ => call_details(call, folder).into_iter().chain(starts_in).chain(why).collect(),
     }
 }
 
@@ -131,6 +147,12 @@ pub(crate) fn command_folder<'c>(kind: &QuestionKind, now: &'c Conversation) -> 
 
 fn folder_line(folder: &str) -> String {
     format!("  folder: {}", escape_invisible(folder).replace('\n', "\\n"))
+}
+
+/// The line with the reason of the hook that requires approval.
+fn hook_reason_line(call: CallId, now: &Conversation) -> Option<String> {
+    let reason = now.call(call)?.ask_reason.as_ref()?.reason.as_ref()?;
+    Some(format!("  a hook asks: {}", escape_invisible(reason).replace('\n', "\\n")))
 }
 
 fn find_tool_use(id: CallId, now: &Conversation) -> Option<&ToolUse> {
@@ -157,12 +179,75 @@ pub(crate) fn how_to_answer(question: &Question, lane: &LaneId) -> String {
     }
 }
 
+/// Maximum characters of changed arguments that are quoted.
+const MAX_INPUT_CHARS: usize = 300;
+
+/// A change of the permissions, as a clause.
+pub(crate) fn permission_update(update: &PermissionUpdate) -> String {
+    let list = |rules: &[PermissionRule]| {
+        let texts: Vec<&str> = rules.iter().map(|rule| &**rule.text()).collect();
+        texts.join(", ")
+    };
+    match update {
+        PermissionUpdate::AddRules { behavior, rules } => {
+            format!("{} {}", behavior_verb(*behavior), list(rules))
+        }
+        PermissionUpdate::ReplaceRules { behavior, rules } => {
+            format!("{} only {}", behavior_verb(*behavior), list(rules))
+        }
+        PermissionUpdate::RemoveRules { behavior, rules } => {
+            format!("no longer {} {}", behavior_verb(*behavior), list(rules))
+        }
+        PermissionUpdate::SetMode { mode } => {
+            format!("use the permission mode {}", stored_name(mode))
+        }
+        PermissionUpdate::AddFolders { folders } => format!("add {}", folders.join(", ")),
+        PermissionUpdate::RemoveFolders { folders } => format!("remove {}", folders.join(", ")),
+    }
+}
+
+fn behavior_verb(behavior: RuleBehavior) -> &'static str {
+    match behavior {
+        RuleBehavior::Allow => "allow",
+        RuleBehavior::Deny => "deny",
+        RuleBehavior::Ask => "ask about",
+    }
+}
+
+/// Who answered, as the end of a sentence; nothing if that is not known.
+pub(crate) fn answer_source(source: Option<&AnswerSource>) -> String {
+    let Some(source) = source else { return String::new() };
+    let channel = match source.channel {
+        AnswerChannel::Terminal => "at the terminal",
+        AnswerChannel::Command => "with a command",
+        AnswerChannel::Callback => "by a callback of the program",
+        AnswerChannel::Sdk => "by the program that uses the SDK",
+        AnswerChannel::Api => "through the API",
+        AnswerChannel::Editor => "in the editor",
+        AnswerChannel::Hook => "by a hook",
+    };
+    match &source.detail {
+        Some(detail) => format!(" ({channel}, {})", escape_invisible(detail)),
+        None => format!(" ({channel})"),
+    }
+}
+
 /// The answer of a human, in words.
 pub(crate) fn answer_phrase(answer: &HumanAnswer) -> String {
     match answer {
-        HumanAnswer::Allow { rule: None, .. } => "allow".to_owned(),
-        HumanAnswer::Allow { rule: Some(rule), .. } => format!("allow, and save the rule {rule}"),
-        HumanAnswer::Deny { reason } => format!("deny: {reason}"),
+        HumanAnswer::Allow { rule, changed_input, updates, .. } => {
+            let rule = rule.iter().map(|rule| format!("save the rule {rule}"));
+            let updates = updates.iter().map(permission_update);
+            let input = changed_input.iter().map(|changed| {
+                format!("run it with {}", to_one_line(changed.input.text(), MAX_INPUT_CHARS))
+            });
+            let parts = rule.chain(updates).chain(input).map(|part| format!(", and {part}"));
+            parts.fold("allow".to_owned(), |text, part| text + &part)
+        }
+        HumanAnswer::Deny { reason, then: AfterDenial::Continue } => format!("deny: {reason}"),
+        HumanAnswer::Deny { reason, then: AfterDenial::Interrupt } => {
+            format!("deny and stop the run: {reason}")
+        }
         HumanAnswer::Retry {} => "retry (it did not take effect)".to_owned(),
         HumanAnswer::MarkDone { text } => format!("mark as done: {text}"),
         HumanAnswer::Abandon {} => "abandon".to_owned(),

@@ -216,7 +216,13 @@ pub(crate) fn record_message(
         R::AnomalyDetected { what } => model::anomaly(say, at, *what),
         R::ReplyDropped { why } => model::reply_dropped(say, why.as_deref()),
         R::FallbackModelSelected { why } => model::fallback_model_selected(say, at, why),
-        R::CallInputChanged { call } => call::input_changed(say, at, *call),
+        R::CallInputChanged { call, message } => call::input_changed(say, at, *call, *message),
+        R::QuestionAnswered { message } => call::question_answered(say, at, *message),
+        R::HookStopRequested { call, reason } => call::hook_stop_requested(say, at, *call, reason),
+        R::PermissionsUpdated { update, folder, .. } => {
+            call::permissions_updated(say, update, folder)
+        }
+        R::ModelChanged { model } => model::model_changed(say, model),
         R::PermissionDecided { call, verdict } => call::permission_decided(say, at, *call, verdict),
         R::QuestionAsked { question } => call::question_asked(say, at, question),
         R::CallRetryScheduled { call, until } => call::retry_scheduled(say, at, *call, *until),
@@ -264,7 +270,6 @@ pub(crate) fn record_message(
         | R::NoteAdded { .. }
         | R::RoundOpened { .. }
         | R::QuestionRequired { .. }
-        | R::QuestionAnswered { .. }
         | R::RepeatableCallStarted { .. }
         | R::CallStarted { .. }
         | R::CallRequeued { .. }
@@ -272,6 +277,7 @@ pub(crate) fn record_message(
         | R::ReviewRequested { .. }
         | R::ReviewCompleted { .. }
         | R::StructuredOutputGiven { .. }
+        | R::ModelChangeRequested { .. }
         | R::SharedSpendingUpdated { .. }
         | R::CallClassified { .. }
         | R::JournalChanged { .. }

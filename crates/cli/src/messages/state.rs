@@ -8,7 +8,7 @@ use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::Question;
 use windlass::core::stop::RunState;
 
-use super::{format_tool_use, how_to_answer, question_with_details, shell_word};
+use super::{format_tool_use, how_to_answer, question_with_details};
 use crate::terminal::time_format::format_timestamp;
 
 /// The state of a run, as people say it.
@@ -40,12 +40,8 @@ pub(crate) fn phase_phrase(phase: &RunPhase) -> &'static str {
 /// The run is between two steps.
 pub(crate) const DECIDING: &str = "Deciding the next step.";
 
-pub(crate) fn waiting_in_queue(lane: &LaneId) -> String {
-    let word = shell_word(lane);
-    format!(
-        "It waits behind another run; if no process is driving that one: `windlass resume {word}`."
-    )
-}
+/// The run is queued, and nothing is missing.
+pub(crate) const WAITING_IN_QUEUE: &str = "It starts when the active run of the conversation ends.";
 
 pub(crate) fn open_question(question: &Question, now: &Conversation, lane: &LaneId) -> String {
     let what = question_with_details(&question.kind, now);

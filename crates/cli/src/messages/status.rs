@@ -1,13 +1,18 @@
 //! Status lines and warnings: signals, queued prompts, workers, stores, output errors, hints.
 
 use std::path::Path;
+use std::time::Duration;
 
 use windlass::StoreStatus;
 use windlass::core::log::ids::LaneId;
+use windlass::ports::{HookMessage, HookMessageLevel};
 
+use super::call_text::MAX_CALL_CHARS;
 use super::{first_line, shell_word};
 use crate::output::ModelUnreachable;
+use crate::sdk::PROTOCOL_VERSION;
 use crate::terminal::time_format::format_duration;
+use crate::terminal::to_one_line;
 
 /// Message after the first Ctrl-C.
 pub(crate) const CANCELLING: &str =
@@ -18,6 +23,39 @@ pub(crate) const ABORTING: &str = "windlass: interrupting running calls";
 
 /// Message: the prompt is queued behind an active run.
 pub(crate) const PROMPT_QUEUED: &str = "windlass: another run is active in this conversation; this prompt is queued and starts when it ends";
+
+/// Message: the prompt is queued behind a run that needs an answer.
+pub(crate) const QUEUED_BEHIND_QUESTION: &str =
+    "this prompt stays queued: the run before it needs an answer";
+
+/// What happens when a question is not answered in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnswerDeadline {
+    /// The cancelled run ends.
+    Cancelled,
+    /// The run that has used up its time ends.
+    OutOfTime,
+    /// The call is denied.
+    Denied,
+}
+
+/// Message: what happens when a question is not answered in time.
+pub(crate) fn answer_deadline(deadline: AnswerDeadline, remaining: Duration) -> String {
+    let remaining = format_duration(u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX));
+    match deadline {
+        AnswerDeadline::Cancelled => format!(
+            "windlass: the run was cancelled; it ends when this is answered, at the latest in \
+             {remaining}"
+        ),
+        AnswerDeadline::OutOfTime => format!(
+            "windlass: the time of the run is used up; it ends when this is answered, at the latest \
+             in {remaining}"
+        ),
+        AnswerDeadline::Denied => {
+            format!("windlass: without an answer, the call is denied in {remaining}")
+        }
+    }
+}
 
 /// Message: the run has ended and a queued prompt starts.
 pub(crate) const RUNNING_QUEUED_PROMPT: &str =
@@ -74,9 +112,29 @@ pub(crate) fn warning(what: &str) -> String {
     format!("windlass: {what}")
 }
 
+/// An unknown flag of an SDK that is newer than this program.
+pub(crate) fn unknown_flag_ignored(flag: &str) -> String {
+    let flag = to_one_line(flag, MAX_CALL_CHARS);
+    format!("windlass: the option {flag} is unknown and ignored")
+}
+
+/// A flag for a feature that does not exist yet.
+pub(crate) fn unsupported_flag_ignored(flag: &str) -> String {
+    format!("windlass: --{flag} is ignored: plugins are not supported yet")
+}
+
+/// What `-v` prints: the version of the protocol, and of this program.
+pub(crate) fn protocol_version() -> String {
+    format!("{PROTOCOL_VERSION} (windlass {})", env!("CARGO_PKG_VERSION"))
+}
+
 /// A hook's message to the user.
-pub(crate) fn hook_message(text: &str) -> String {
-    format!("  ! {text}")
+pub(crate) fn hook_message(message: &HookMessage) -> String {
+    let (label, text) = (message.label(), &message.text);
+    match message.level {
+        HookMessageLevel::Info => format!("  ! {label} hook says: {text}"),
+        HookMessageLevel::Warning => format!("  ! {label} hook error (not blocking): {text}"),
+    }
 }
 
 /// Message: nothing arrived through a pipe beside a prompt.

@@ -5,6 +5,7 @@
 use windlass::core::log::ids::LaneId;
 use windlass::core::run::conversation::{Conversation, RunEnd};
 use windlass::core::run::journal::Journal;
+use windlass::messages::{stop_reason, stop_reason_with};
 use windlass::{RunOutcome, StopCause};
 
 use super::{option_word, shell_word};
@@ -19,44 +20,6 @@ const HANDOFF_CHARS: usize = 200;
 
 /// Maximum characters of the quoted last message.
 const MAX_QUOTE_CHARS: usize = 300;
-
-/// Why a run stopped: a clause without capital and full stop.
-pub(crate) fn stop_reason(cause: StopCause) -> &'static str {
-    match cause {
-        StopCause::EndTurn => "the model finished its turn",
-        StopCause::StopSequence => "the model wrote a configured stop sequence",
-        StopCause::Refusal => "the model refused this request",
-        StopCause::Unexpected => "the model stopped for a reason that this version does not know",
-        StopCause::ToolFatal => "a tool failed fatally",
-        StopCause::UserCancel => "the run was cancelled",
-        StopCause::BudgetUsd => "the budget in dollars is spent",
-        StopCause::BudgetTokens => "the budget in tokens is spent",
-        StopCause::PriceUnknown => {
-            "price unknown for this model, so a budget in dollars cannot be enforced"
-        }
-        StopCause::SoftTime => "the soft time limit was reached, and the model wrapped up",
-        StopCause::HardTime => "the hard time limit was reached",
-        StopCause::MaxToolRounds => "the limit of rounds with tool calls was reached",
-        StopCause::MaxModelCalls => "the limit of model calls was reached",
-        StopCause::BlockingLimit => "the context window is full and nothing more can be compacted",
-        StopCause::TruncationExhausted => {
-            "replies were truncated by the output limit too often in a row"
-        }
-        StopCause::StructuredOutputRetries => "the answer never matched the JSON schema",
-        StopCause::HookStopped => "a hook stopped the run",
-        StopCause::ProviderFailed => "the model provider failed",
-        StopCause::ResumeUnsafe => "it is not safe to continue without an answer",
-        StopCause::AskedHuman => "a person was asked",
-    }
-}
-
-/// The stop reason with the numbers of the limit that was reached.
-pub(crate) fn stop_reason_with(cause: StopCause, limit: Option<&str>) -> String {
-    match limit {
-        Some(limit) => format!("{} ({limit})", stop_reason(cause)),
-        None => stop_reason(cause).to_owned(),
-    }
-}
 
 /// Whether a person who followed the run is told the reason; an answer speaks for itself.
 fn is_reported(cause: StopCause) -> bool {
@@ -156,6 +119,10 @@ pub(crate) fn next_step(cause: StopCause, lane: &LaneId) -> String {
         StopCause::HardTime => format!("Raise the time limit, or split the task; then `{go_on}`."),
         StopCause::MaxToolRounds => raise_limit(&resume, "--max-turns N", &go_on),
         StopCause::MaxModelCalls => raise_limit(&resume, "--set model_calls=N", &go_on),
+        StopCause::MaxModelReplies => raise_limit(&resume, "--set model_replies=N", &go_on),
+        StopCause::ToolDeferred => {
+            format!("Decide about the deferred call, then `{resume}`, or `{go_on}`.")
+        }
         StopCause::BlockingLimit => format!(
             "Start a new conversation (`windlass journal {word}` prints the notes of this one), fork \
              an earlier entry with `windlass fork --at ENTRY {word}`, or use a model with a larger \

@@ -7,21 +7,24 @@ use std::time::Duration;
 
 use windlass::core::log::ids::RunId;
 use windlass::core::run::conversation::Conversation;
-use windlass::core::run::question::Question;
-use windlass::ports::SessionEndReason;
+use windlass::messages::{MessageOptions, MessageReader};
+use windlass::ports::{HookMessage, SessionEndReason};
 use windlass::{RunOutcome, RunStream, Session, StopCause, StreamItem};
 
+use super::answer_deadline::{DeadlineWatch, TimedQuestions};
+use super::ask_person::{AnswerOutcome, ask_person};
 use super::json_output::JsonOutput;
-use super::question_prompt::{self, EndOfInput, ProjectContext, PromptLine};
-use super::queued_prompts;
+use super::parked_run::ParkedRun;
+use super::queued_prompts::{self, PrintedLog};
 use super::retry_timeout::{ModelUnreachable, RetryTimeout};
-use super::signals::{self, SignalAction, SignalListener};
+use super::signals::{SignalAction, SignalListener};
 use super::text_output::TextOutput;
-use crate::args::{AgentArgs, WhenAsked};
+use crate::args::{AgentArgs, ToolStatePolicy, WhenAsked};
 use crate::exit::ExitReason;
 use crate::messages;
 use crate::setup::RunSetup;
 use crate::terminal::print_note;
+use crate::transcript::TranscriptRecorder;
 
 /// Time between two updates of the progress line.
 const DRAW_INTERVAL: Duration = Duration::from_millis(120);
@@ -51,7 +54,9 @@ pub(crate) async fn follow_resumed_run(
     args: &AgentArgs,
     mut signals: SignalListener,
 ) -> anyhow::Result<ExitCode> {
-    let watched = follow_until_done(run, before, (session, setup), args, &mut signals).await;
+    // Boxed because it is large, and every command that drives something contains it.
+    let watched =
+        Box::pin(follow_until_done(run, before, (session, setup), args, &mut signals)).await;
     tokio::select! {
         biased;
         // A second signal does not wait for hooks.
@@ -64,8 +69,8 @@ pub(crate) async fn follow_resumed_run(
 
 /// Prints queued messages of hooks while nothing else is printed.
 pub(crate) fn print_hook_messages(setup: &RunSetup) {
-    while let Some(text) = setup.hook_messages.take() {
-        print_note(&messages::hook_message(&text));
+    while let Some(message) = setup.hook_messages.take() {
+        print_note(&messages::hook_message(&message));
     }
 }
 
@@ -80,10 +85,12 @@ async fn follow_until_done(
     loop {
         let mut interrupt =
             follow_stream(&mut run, session, setup, &mut view, signals, RunOrigin::Own).await?;
+        let own = run.run().cloned();
         let end = run.wait_for_end().await?;
-        if let (RunOutcome::Parked(questions), WhenAsked::Prompt) = (&end, setup.when_asked) {
+        let parked = ParkedRun::read(&end, own.as_ref(), (session, setup)).await?;
+        if !parked.questions.is_empty() && setup.when_asked == WhenAsked::Prompt {
             view.pause();
-            match ask_person(questions, session, setup, signals).await? {
+            match ask_person(&parked.questions, setup, signals).await? {
                 AnswerOutcome::AllAnswered => {
                     run = session.resume().await?;
                     continue;
@@ -99,14 +106,15 @@ async fn follow_until_done(
         let lost = view.retry_timeout.exceeded_limit().cloned();
         let shown = match (&end, lost) {
             (RunOutcome::HandedOver, Some(lost)) => view.finish_unreachable(&lost, session),
-            _ => view.finish(&end, session).await,
+            _ => view.finish(&end, &parked, session).await,
         };
         // After a cancel the process exits, even if another prompt is queued.
         let has_result =
             matches!(&end, RunOutcome::Finished(ended) if ended.cause != StopCause::UserCancel);
         if interrupt == FollowInterrupt::NotInterrupted && has_result && !signals.was_interrupted()
         {
-            queued_prompts::drive_queued_prompts((session, setup), args, signals).await?;
+            let printed = view.into_printed_log();
+            queued_prompts::drive_queued_prompts((session, setup), args, signals, printed).await?;
         }
         let exit = match interrupt {
             FollowInterrupt::Terminated => ExitReason::Terminated,
@@ -167,61 +175,6 @@ pub(super) enum FollowInterrupt {
     OutputClosed,
 }
 
-/// What happened to the questions for the person.
-enum AnswerOutcome {
-    /// All questions are answered: the run can continue.
-    AllAnswered,
-    /// The input was closed: the run stays parked.
-    InputClosed,
-    /// A signal arrived instead of an answer: the run stays parked.
-    Signal(SignalAction),
-}
-
-/// Asks the person at the terminal; if they exit, the run stays parked.
-async fn ask_person(
-    questions: &[Question],
-    session: &Session,
-    setup: &RunSetup,
-    signals: &mut SignalListener,
-) -> anyhow::Result<AnswerOutcome> {
-    let now = session.load_conversation().await?;
-    let mut resumed = signals::listen_for_continue()?;
-    for question in questions {
-        let project = ProjectContext { folder: setup.workspace.clone(), trust: setup.trust };
-        let prompt = PromptLine::default();
-        let mut asking = Box::pin(question_prompt::ask_question(
-            question.clone(),
-            now.clone(),
-            project,
-            prompt.clone(),
-        ));
-        loop {
-            tokio::select! {
-                biased;
-                sign = signals.next() => {
-                    // The prompt is an unfinished line.
-                    print_note("");
-                    return Ok(AnswerOutcome::Signal(sign));
-                }
-                // After `fg` the question is shown again.
-                _ = resumed.recv() => prompt.show(),
-                answer = &mut asking => match answer {
-                    Ok(answer) => {
-                        session.answer(question.id, answer).await?;
-                        break;
-                    }
-                    Err(error) if error.is::<EndOfInput>() => {
-                        print_note("");
-                        return Ok(AnswerOutcome::InputClosed);
-                    }
-                    Err(error) => return Err(error),
-                },
-            }
-        }
-    }
-    Ok(AnswerOutcome::AllAnswered)
-}
-
 pub(super) async fn follow_stream(
     run: &mut RunStream,
     session: &Session,
@@ -233,34 +186,95 @@ pub(super) async fn follow_stream(
     let mut draw = tokio::time::interval(DRAW_INTERVAL);
     let mut interrupt = FollowInterrupt::NotInterrupted;
     loop {
+        let silence = view.deadlines.silence();
         tokio::select! {
             biased;
-            sign = signals.next() => match sign {
-                // The run of another process is left to it, not cancelled.
-                SignalAction::Cancel | SignalAction::Abort if runs == RunOrigin::Other => {
-                    interrupt = hand_over_and_leave(setup, FollowInterrupt::LeftToOwner);
-                }
-                SignalAction::Cancel => cancel_run(session, run.run().cloned(), view).await?,
-                SignalAction::Abort => abort_run(session, run.run().cloned(), view).await?,
-                SignalAction::Terminate => interrupt = hand_over_and_leave(setup, FollowInterrupt::Terminated),
-                SignalAction::HangUp => interrupt = hand_over_and_leave(setup, FollowInterrupt::HungUp),
-            },
-            text = setup.hook_messages.next() => view.print_hook_message(&text),
+            sign = signals.next() => {
+                interrupt = on_signal(Some(sign), interrupt, (run, runs), (session, setup), view).await?;
+            }
+            message = setup.hook_messages.next() => view.print_hook_message(&message),
             item = run.next() => match item? {
                 Some(_) if interrupt != FollowInterrupt::NotInterrupted => {}
-                Some(item) => match view.show(&item) {
-                    Err(error) => {
-                        report_unwritten(&error, session);
-                        interrupt = hand_over_and_leave(setup, FollowInterrupt::OutputClosed);
-                    }
+                Some(item) => match view.show(&item, run).await {
+                    Err(error) => interrupt = leave_unwritten(error, session, setup)?,
                     Ok(()) if view.retry_timeout.is_exceeded() => interrupt = hand_over_and_leave(setup, FollowInterrupt::ModelUnreachable),
                     Ok(()) => {}
                 },
                 None => return Ok(interrupt),
             },
+            shown = view.show_next_of_sub_agents() => if let Err(error) = shown {
+                interrupt = leave_unwritten(error, session, setup)?;
+            },
+            () = silence, if interrupt == FollowInterrupt::NotInterrupted => {
+                if let Some(timed) = view.deadlines.check(session, setup).await? {
+                    view.begin_line();
+                    let sign = answer_in_time(&timed, setup, signals).await?;
+                    interrupt = on_signal(sign, interrupt, (run, runs), (session, setup), view).await?;
+                }
+            }
             _ = draw.tick(), if view.has_spinner() => view.draw(),
         }
     }
+}
+
+/// Does what a signal asks for; returns why following the run is interrupted then.
+async fn on_signal(
+    sign: Option<SignalAction>,
+    interrupt: FollowInterrupt,
+    (run, origin): (&RunStream, RunOrigin),
+    (session, setup): (&Session, &RunSetup),
+    view: &mut RunView,
+) -> anyhow::Result<FollowInterrupt> {
+    let run = run.run().cloned();
+    match (sign, origin) {
+        (None, _) => Ok(interrupt),
+        // The run of another process is left to it, not cancelled.
+        (Some(SignalAction::Cancel | SignalAction::Abort), RunOrigin::Other) => {
+            Ok(hand_over_and_leave(setup, FollowInterrupt::LeftToOwner))
+        }
+        (Some(SignalAction::Cancel), RunOrigin::Own) => {
+            cancel_run(session, run, view).await.map(|()| interrupt)
+        }
+        (Some(SignalAction::Abort), RunOrigin::Own) => {
+            abort_run(session, run, view).await.map(|()| interrupt)
+        }
+        (Some(SignalAction::Terminate), _) => {
+            Ok(hand_over_and_leave(setup, FollowInterrupt::Terminated))
+        }
+        (Some(SignalAction::HangUp), _) => Ok(hand_over_and_leave(setup, FollowInterrupt::HungUp)),
+    }
+}
+
+/// Says what the run waits for, and asks the person at the terminal until the time is over. Returns
+/// the signal that arrived instead of an answer.
+async fn answer_in_time(
+    timed: &TimedQuestions,
+    setup: &RunSetup,
+    signals: &mut SignalListener,
+) -> anyhow::Result<Option<SignalAction>> {
+    if setup.when_asked != WhenAsked::Prompt {
+        print_note(&timed.notice());
+        return Ok(None);
+    }
+    print_note(&timed.deadline_notice());
+    let asking = ask_person(&timed.questions, setup, signals);
+    match tokio::time::timeout(timed.remaining, asking).await {
+        Ok(answered) => match answered? {
+            AnswerOutcome::Signal(sign) => Ok(Some(sign)),
+            AnswerOutcome::AllAnswered | AnswerOutcome::InputClosed => Ok(None),
+        },
+        Err(_elapsed) => Ok(None),
+    }
+}
+
+/// Leaves the run to another process, because its output cannot be written.
+fn leave_unwritten(
+    error: anyhow::Error,
+    session: &Session,
+    setup: &RunSetup,
+) -> anyhow::Result<FollowInterrupt> {
+    report_unwritten(&error.downcast::<io::Error>()?, session);
+    Ok(hand_over_and_leave(setup, FollowInterrupt::OutputClosed))
 }
 
 /// Reports that the output could not be written, for example because the disk is full. If the
@@ -303,7 +317,11 @@ fn hand_over_and_leave(setup: &RunSetup, interrupt: FollowInterrupt) -> FollowIn
 /// The output of a run, and how long to wait for an unreachable model.
 pub(super) struct RunView {
     mode: ViewMode,
+    printed: PrintedLog,
+    deadlines: DeadlineWatch,
     retry_timeout: RetryTimeout,
+    /// Reads the run for its transcript, if nothing else reads it as messages.
+    written: Option<MessageReader>,
 }
 
 /// The output mode.
@@ -321,15 +339,36 @@ impl RunView {
         (session, setup): (&Session, &RunSetup),
         args: &AgentArgs,
     ) -> anyhow::Result<Self> {
-        let retry_timeout = RetryTimeout::new(&setup.settings);
+        let transcript = match args.tool_state {
+            ToolStatePolicy::Kept => {
+                TranscriptRecorder::open(session, &setup.workspace, None).await?
+            }
+            ToolStatePolicy::Discarded => None,
+        };
+        let first = run.conversation_before().await?;
         if !args.output.is_for_programs() {
             let live = TextOutput::new(args.output.verbose).with_open_calls(before);
-            return Ok(Self { mode: ViewMode::Text(Box::new(live)), retry_timeout });
+            let written = transcript.map(|transcript| {
+                let options = MessageOptions::default();
+                let reader = MessageReader::new(session, first, &setup.settings, options);
+                reader.with_observer(transcript.observer())
+            });
+            return Ok(Self { written, ..Self::with_mode(ViewMode::Text(Box::new(live)), setup) });
         }
-        let before = run.conversation_before().await?;
-        let frames = JsonOutput::new(session.lane(), before, &setup.settings, &args.output);
-        frames.write_init(setup);
-        Ok(Self { mode: ViewMode::Json(Box::new(frames)), retry_timeout })
+        let frames = JsonOutput::new(session, first, &setup.settings, &args.output);
+        let mut frames = frames.for_run(run.run()).with_transcript(transcript.as_ref());
+        frames.write_init(setup)?;
+        Ok(Self::with_mode(ViewMode::Json(Box::new(frames)), setup))
+    }
+
+    fn with_mode(mode: ViewMode, setup: &RunSetup) -> Self {
+        Self {
+            mode,
+            printed: PrintedLog::default(),
+            deadlines: DeadlineWatch::new(),
+            retry_timeout: RetryTimeout::new(&setup.settings),
+            written: None,
+        }
     }
 
     /// The output of a queued prompt; a program that has its result gets nothing more.
@@ -345,23 +384,41 @@ impl RunView {
                 ViewMode::Text(Box::new(live.for_other_prompt()))
             }
         };
-        Self { mode, retry_timeout: RetryTimeout::new(&setup.settings) }
+        Self::with_mode(mode, setup)
     }
 
-    fn show(&mut self, item: &StreamItem) -> io::Result<()> {
+    /// The part of the log that was printed.
+    pub(super) fn into_printed_log(self) -> PrintedLog {
+        self.printed
+    }
+
+    async fn show(&mut self, item: &StreamItem, run: &RunStream) -> anyhow::Result<()> {
+        self.printed.observe(item, run);
+        self.deadlines.reset();
         if let StreamItem::Entry(entry) = item {
             self.retry_timeout.observe(entry);
         }
+        if let Some(written) = &mut self.written {
+            written.read(item).await?;
+        }
         match &mut self.mode {
-            ViewMode::Text(live) => live.on_item(item, &self.retry_timeout),
-            ViewMode::Json(frames) => frames.on_item(item),
+            ViewMode::Text(live) => Ok(live.on_item(item, &self.retry_timeout)?),
+            ViewMode::Json(frames) => frames.on_item(item).await,
             ViewMode::Silent => Ok(()),
         }
     }
 
+    /// Shows the next messages of sub-agents; waits for ever if they are not shown.
+    async fn show_next_of_sub_agents(&mut self) -> anyhow::Result<()> {
+        match &mut self.mode {
+            ViewMode::Json(frames) => frames.write_next_of_sub_agents().await,
+            ViewMode::Text(_) | ViewMode::Silent => std::future::pending().await,
+        }
+    }
+
     /// Prints a message of a hook.
-    fn print_hook_message(&mut self, text: &str) {
-        let text = messages::hook_message(text);
+    fn print_hook_message(&mut self, message: &HookMessage) {
+        let text = messages::hook_message(message);
         match &mut self.mode {
             ViewMode::Text(live) => live.print_note(&text),
             ViewMode::Json(_) | ViewMode::Silent => print_note(&text),
@@ -394,11 +451,12 @@ impl RunView {
     pub(super) async fn finish(
         &mut self,
         end: &RunOutcome,
+        parked: &ParkedRun,
         session: &Session,
     ) -> anyhow::Result<()> {
         match &mut self.mode {
-            ViewMode::Text(live) => live.finish(end, session).await,
-            ViewMode::Json(frames) => frames.finish(end),
+            ViewMode::Text(live) => live.finish(end, parked, session).await,
+            ViewMode::Json(frames) => frames.finish(end, parked),
             ViewMode::Silent => Ok(()),
         }
     }

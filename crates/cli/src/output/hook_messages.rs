@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+use windlass::ports::HookMessage;
 
 /// Maximum number of queued messages; more would not be read.
 const MAX_WAITING: usize = 1_000;
@@ -12,37 +13,37 @@ const MAX_WAITING: usize = 1_000;
 /// The queue of hook messages that wait to be printed.
 #[derive(Default)]
 pub(crate) struct HookMessages {
-    waiting: Mutex<VecDeque<String>>,
+    waiting: Mutex<VecDeque<HookMessage>>,
     arrived: Notify,
 }
 
 impl HookMessages {
     /// Adds a message.
-    pub(crate) fn push(&self, text: &str) {
+    pub(crate) fn push(&self, message: HookMessage) {
         let mut waiting = self.lock_queue();
         if waiting.len() < MAX_WAITING {
-            waiting.push_back(text.to_owned());
+            waiting.push_back(message);
         }
         drop(waiting);
         self.arrived.notify_one();
     }
 
     /// Takes the next queued message, if there is one.
-    pub(crate) fn take(&self) -> Option<String> {
+    pub(crate) fn take(&self) -> Option<HookMessage> {
         self.lock_queue().pop_front()
     }
 
     /// Waits for the next message.
-    pub(crate) async fn next(&self) -> String {
+    pub(crate) async fn next(&self) -> HookMessage {
         loop {
-            if let Some(text) = self.take() {
-                return text;
+            if let Some(message) = self.take() {
+                return message;
             }
             self.arrived.notified().await;
         }
     }
 
-    fn lock_queue(&self) -> MutexGuard<'_, VecDeque<String>> {
+    fn lock_queue(&self) -> MutexGuard<'_, VecDeque<HookMessage>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

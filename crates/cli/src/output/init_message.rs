@@ -1,53 +1,53 @@
 //! The init message: workspace, model, tools, and what else is available.
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
+use windlass::messages::InitInfo;
 use windlass::tools::GENERAL_PURPOSE_AGENT;
 
-use crate::prompt::slash_command;
+use crate::sdk::PROTOCOL_VERSION;
 use crate::setup::RunSetup;
 use crate::toolset;
 
-/// The version of the SDK protocol that the messages follow.
-const PROTOCOL_VERSION: &str = "2.1.265";
-
-/// Builds the init message, without the fields of every message.
-pub(super) fn build_init_message(setup: &RunSetup) -> Value {
+/// With what a run works.
+pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
     let settings = &setup.settings;
-    let tools: Vec<Arc<str>> =
-        settings.tools.iter().map(|tool| sdk_tool_name(&tool.name)).collect();
-    json!({
-        "type": "system",
-        "subtype": "init",
-        "cwd": setup.workspace.display().to_string(),
-        "tools": tools,
-        "mcp_servers": [],
-        "model": settings.model.name,
-        "permissionMode": settings.rules.mode,
-        "slash_commands": slash_command::command_names(&setup.custom_commands).collect::<Vec<_>>(),
-        "apiKeySource": if std::env::var_os("ANTHROPIC_API_KEY").is_some() {
-            "ANTHROPIC_API_KEY"
-        } else {
-            "none"
-        },
-        "claude_code_version": PROTOCOL_VERSION,
-        "windlass_version": env!("CARGO_PKG_VERSION"),
-        "output_style": "default",
-        "skills": [],
-        "plugins": [],
-        "agents": agent_names(setup),
-    })
+    let has_key = std::env::var_os("ANTHROPIC_API_KEY").is_some();
+    let mode = serde_json::to_value(settings.rules.mode).ok();
+    InitInfo {
+        cwd: setup.workspace.display().to_string(),
+        tools: settings.tools.iter().map(|tool| sdk_tool_name(&tool.name)).collect(),
+        model: settings.model.name.to_string(),
+        permission_mode: mode.and_then(|mode| Some(mode.as_str()?.to_owned())).unwrap_or_default(),
+        slash_commands: setup.slash_commands.clone(),
+        api_key_source: if has_key { "ANTHROPIC_API_KEY" } else { "none" }.to_owned(),
+        claude_code_version: PROTOCOL_VERSION.to_owned(),
+        windlass_version: env!("CARGO_PKG_VERSION").to_owned(),
+        output_style: setup.output_style.to_string(),
+        agents: agent_names(setup),
+        more: further_fields(setup),
+        ..InitInfo::default()
+    }
+}
+
+/// The output styles that can be chosen, and what was ignored of an untrusted folder.
+fn further_fields(setup: &RunSetup) -> Map<String, Value> {
+    let styles = serde_json::to_value(&setup.output_styles).unwrap_or_default();
+    let mut fields = Map::from_iter([("available_output_styles".to_owned(), styles)]);
+    if let Some(ignored) = &setup.ignored_settings {
+        let ignored = serde_json::to_value(ignored).unwrap_or_default();
+        fields.insert("ignored_settings".to_owned(), ignored);
+    }
+    fields
 }
 
 /// The name under which SDKs list a tool.
-fn sdk_tool_name(tool: &Arc<str>) -> Arc<str> {
-    if **tool == *toolset::AGENT_TOOL { Arc::from("Task") } else { tool.clone() }
+fn sdk_tool_name(tool: &str) -> String {
+    if tool == toolset::AGENT_TOOL { "Task".to_owned() } else { tool.to_owned() }
 }
 
 /// The sub-agents that tasks may name.
-fn agent_names(setup: &RunSetup) -> Vec<&str> {
+fn agent_names(setup: &RunSetup) -> Vec<String> {
     let hands_out = setup.settings.tools.iter().any(|tool| *tool.name == *toolset::AGENT_TOOL);
-    let like_the_parent = hands_out.then_some(GENERAL_PURPOSE_AGENT);
-    like_the_parent.into_iter().chain(setup.agents.iter().map(String::as_str)).collect()
+    let like_the_parent = hands_out.then(|| GENERAL_PURPOSE_AGENT.to_owned());
+    like_the_parent.into_iter().chain(setup.agents.iter().cloned()).collect()
 }

@@ -33,15 +33,14 @@ async fn entries_written_before_the_view_exists_are_shown_all_the_same() {
     let before = run.conversation_before().await.unwrap();
     assert_eq!(before.head, 0, "the stream begins before its prompt");
     let settings = Settings::new(windlass::ModelSettings::with_defaults("scripted"));
-    let mut frames = JsonOutput::new(session.lane(), before, &settings, &args.print.agent.output);
+    let mut frames = JsonOutput::new(&session, before, &settings, &args.print.agent.output);
     while let Some(item) = run.next().await.unwrap() {
-        frames.on_item(&item).unwrap();
+        frames.on_item(&item).await.unwrap();
     }
-    assert_eq!(frames.conversation.head, session.load_conversation().await.unwrap().head);
-    assert_eq!(frames.conversation.model_call_count, 2);
+    let shown = frames.reader.conversation();
+    assert_eq!(shown.head, session.load_conversation().await.unwrap().head);
+    assert_eq!(shown.model_call_count, 2);
     let end = run.wait_for_end().await.unwrap();
-    let result =
-        result_message::build_result(&end, &frames.tally, &frames.conversation, session.lane())
-            .unwrap();
-    assert_eq!((&result["num_turns"], &result["result"]), (&3.into(), &"Done.".into()), "{result}");
+    let result = frames.result(&end, &ParkedRun::default()).unwrap();
+    assert_eq!((result.num_turns, result.result.as_deref()), (3, Some("Done.")), "{result:?}");
 }

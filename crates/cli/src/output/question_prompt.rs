@@ -312,12 +312,8 @@ fn parse_typed_answer(
                 project_rules::save_allow_rule(&project.folder, rule)?;
                 Some(HumanAnswer::allow_with_rule(rule.clone()))
             }
-            ("n" | "no", _) => {
-                Some(HumanAnswer::Deny { reason: Arc::from("the user denied the call") })
-            }
-            (other, _) => other
-                .strip_prefix("n ")
-                .map(|why| HumanAnswer::Deny { reason: Arc::from(why.trim()) }),
+            ("n" | "no", _) => Some(HumanAnswer::deny("the user denied the call")),
+            (other, _) => other.strip_prefix("n ").map(|why| HumanAnswer::deny(why.trim())),
         },
         QuestionKind::Uncertain { .. } => match typed {
             "r" | "retry" => Some(HumanAnswer::Retry {}),
@@ -331,10 +327,8 @@ fn parse_typed_answer(
         QuestionKind::Plan { .. } => match typed {
             "y" | "yes" => Some(HumanAnswer::allow()),
             "e" | "edits" => Some(HumanAnswer::Continue {}),
-            "n" | "no" => Some(HumanAnswer::Deny { reason: Arc::from("change it") }),
-            other => other
-                .strip_prefix("n ")
-                .map(|why| HumanAnswer::Deny { reason: Arc::from(why.trim()) }),
+            "n" | "no" => Some(HumanAnswer::deny("change it")),
+            other => other.strip_prefix("n ").map(|why| HumanAnswer::deny(why.trim())),
         },
         QuestionKind::Guidance { .. } => match typed {
             "" => Some(HumanAnswer::Continue {}),

@@ -1,7 +1,5 @@
 //! The possible answers to a question.
 
-use std::sync::Arc;
-
 use windlass::HumanAnswer;
 use windlass::core::log::ids::CallId;
 use windlass::core::permission::PermissionRule;
@@ -34,7 +32,7 @@ fn yes_no_and_why() {
     let project = ProjectContext { folder: folder.path().to_owned(), trust: TrustState::Untrusted };
     let said = |typed: &str| parse_typed_answer(&ABOUT, typed, None, &project).unwrap();
     assert_eq!(said("y"), Some(HumanAnswer::allow()));
-    assert_eq!(said("n not today"), Some(HumanAnswer::Deny { reason: Arc::from("not today") }));
+    assert_eq!(said("n not today"), Some(HumanAnswer::deny("not today")));
     assert_eq!(said("c"), None, "there is no rule to keep");
     assert_eq!(said("perhaps"), None);
 }

@@ -2,42 +2,139 @@
 //! once. If it exited after its own result, it would interrupt them, so it drives them to their end
 //! first.
 
-use windlass::core::log::ids::RunId;
+use windlass::core::log::entry::Entry;
+use windlass::core::log::ids::{RunId, Seq};
+use windlass::core::log::record::Record;
 use windlass::core::run::conversation::Conversation;
-use windlass::{RunOutcome, Session};
+use windlass::core::run::wanted::is_parked;
+use windlass::{RunOutcome, RunStream, Session, StreamItem};
 
 use super::follow_run::{FollowInterrupt, RunOrigin, RunView, follow_stream};
+use super::parked_run::ParkedRun;
 use super::signals::SignalListener;
 use crate::args::AgentArgs;
 use crate::messages;
 use crate::setup::RunSetup;
 use crate::terminal::print_note;
 
-/// Drives queued prompts until no run is active, or a run needs an answer.
+/// The number of entries read from the log at once.
+const LOG_PAGE_ENTRIES: usize = 256;
+
+/// The part of the log that was printed, and what was active at its end.
+#[derive(Default)]
+pub(super) struct PrintedLog {
+    head: Seq,
+    active_run: Option<RunId>,
+    /// Whether this process drove the conversation when the last entry was printed.
+    is_driven_here: bool,
+}
+
+impl PrintedLog {
+    /// Notes an item of a stream that was printed.
+    pub(super) fn observe(&mut self, item: &StreamItem, run: &RunStream) {
+        let StreamItem::Entry(entry) = item else { return };
+        self.head = entry.seq;
+        self.is_driven_here = run.is_driven_here();
+        entry.records.iter().for_each(|record| self.observe_record(record));
+    }
+
+    fn observe_record(&mut self, record: &Record) {
+        match record {
+            Record::RunStarted { run } => self.active_run = Some(run.clone()),
+            Record::RunFinished { .. } => self.active_run = None,
+            _ => {}
+        }
+    }
+}
+
+/// Drives queued prompts until no run is active, or a run needs an answer. `printed` is what was
+/// printed of the run before them: a queued prompt may have ended already.
 pub(super) async fn drive_queued_prompts(
     (session, setup): (&Session, &RunSetup),
     args: &AgentArgs,
     signals: &mut SignalListener,
+    mut printed: PrintedLog,
 ) -> anyhow::Result<()> {
-    while is_driving(session, setup).await? {
+    if !printed.is_driven_here {
+        return Ok(());
+    }
+    while let Some(queued) = wait_for_next_run(session, setup, &printed).await? {
         if !args.output.is_for_programs() {
             print_note(messages::RUNNING_QUEUED_PROMPT);
         }
-        let before = session.load_conversation().await?;
+        let mut run = session.follow(queued, printed.head).await?;
+        let before = run.conversation_before().await?;
         let mut view = RunView::for_queued_prompt(&before, setup, args);
-        let mut run = session.resume().await?;
         let interrupt =
             follow_stream(&mut run, session, setup, &mut view, signals, RunOrigin::Other).await?;
+        let queued = run.run().cloned();
         let end = run.wait_for_end().await?;
         if interrupt != FollowInterrupt::NotInterrupted {
             break;
         }
-        view.finish(&end, session).await?;
+        let parked = ParkedRun::read(&end, queued.as_ref(), (session, setup)).await?;
+        view.finish(&end, &parked, session).await?;
         if !matches!(end, RunOutcome::Finished(_)) {
             break;
         }
+        printed = view.into_printed_log();
     }
     Ok(())
+}
+
+/// Returns the next run that this process drives or has driven after the printed part of the log.
+/// If there is none, waits until the conversation is released, so that another process need not
+/// wait for the end of the lease.
+async fn wait_for_next_run(
+    session: &Session,
+    setup: &RunSetup,
+    printed: &PrintedLog,
+) -> anyhow::Result<Option<RunId>> {
+    loop {
+        let is_driven_here = session.is_driven_here();
+        if let Some(run) = find_next_run(session, setup, printed).await? {
+            let now = session.load_conversation().await?;
+            let is_active = now.run.as_ref().is_some_and(|active| active.id == run);
+            // A run that another process took over is left to it.
+            let is_ours = !is_active || is_parked(&now) || session.is_driven_here();
+            return Ok(is_ours.then_some(run));
+        }
+        if !is_driven_here {
+            return Ok(None);
+        }
+        let mut entries = session.subscribe(printed.head);
+        tokio::select! {
+            () = session.wait_until_released() => {}
+            item = entries.next() => drop(item?),
+        }
+    }
+}
+
+/// Finds the run that was active at the end of the printed part of the log, or else the first one
+/// that started after it.
+async fn find_next_run(
+    session: &Session,
+    setup: &RunSetup,
+    printed: &PrintedLog,
+) -> anyhow::Result<Option<RunId>> {
+    let (mut head, mut next) = (printed.head, printed.active_run.clone());
+    while next.is_none() {
+        let page = setup.store.read_log(session.lane().clone(), head, LOG_PAGE_ENTRIES).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        head = last.seq;
+        for stored in &page {
+            next = next.or(started_run(&Entry::parse(stored.seq, &stored.line)?));
+        }
+    }
+    Ok(next)
+}
+
+/// Returns the run that an entry starts.
+fn started_run(entry: &Entry) -> Option<RunId> {
+    entry.records.iter().find_map(|record| match record {
+        Record::RunStarted { run } => Some(run.clone()),
+        _ => None,
+    })
 }
 
 /// Finds an active run of another prompt, behind which this prompt is queued.
@@ -52,13 +149,4 @@ pub(super) async fn find_other_active_run(
         true => Ok(Some(session.load_conversation().await?)),
         false => Ok(None),
     }
-}
-
-/// Returns whether this process drives an active run of the conversation.
-async fn is_driving(session: &Session, setup: &RunSetup) -> anyhow::Result<bool> {
-    if !session.is_driven_here() {
-        return Ok(false);
-    }
-    let lane = setup.store.lane_info(session.lane().clone()).await?;
-    Ok(lane.is_some_and(|lane| lane.active_run.is_some()))
 }

@@ -4,7 +4,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The action that a signal requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SignalAction {
+pub(crate) enum SignalAction {
     /// The first Ctrl-C: cancel at the next safe point.
     Cancel,
     /// Every further Ctrl-C: interrupt running calls.
@@ -44,7 +44,7 @@ impl SignalListener {
     }
 
     /// Waits for the next signal.
-    pub(super) async fn next(&mut self) -> SignalAction {
+    pub(crate) async fn next(&mut self) -> SignalAction {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => hangup.recv().await,

@@ -16,6 +16,7 @@ use windlass::{RunOutcome, Session, StreamItem};
 
 use super::answer_text::{AnswerText, ReplyRole};
 use super::diff_view;
+use super::parked_run::ParkedRun;
 use super::retry_timeout::RetryTimeout;
 use super::spinner::Spinner;
 use crate::exit::ExitReason;
@@ -138,7 +139,11 @@ impl TextOutput {
             }
             StreamItem::ThinkingDelta { text, .. } => self.print_thinking(text),
             StreamItem::Entry(entry) => self.print_entry(entry, patience),
-            StreamItem::RunEnded(_) => Ok(()),
+            StreamItem::HookMessage(message) => {
+                self.print_note(&messages::hook_message(message));
+                Ok(())
+            }
+            StreamItem::RunEnded(_) | StreamItem::ReplyEvent { .. } => Ok(()),
         }
     }
 
@@ -281,6 +286,7 @@ impl TextOutput {
     pub(super) async fn finish(
         &mut self,
         end: &RunOutcome,
+        parked: &ParkedRun,
         session: &Session,
     ) -> anyhow::Result<()> {
         self.clear_spinner();
@@ -296,11 +302,10 @@ impl TextOutput {
             RunOutcome::Parked(_) | RunOutcome::Rejected(_) | RunOutcome::HandedOver => {}
         }
         let sentence = match end {
-            RunOutcome::Parked(questions) => Some(messages::parked_questions(
-                questions,
-                &session.load_conversation().await?,
-                session.lane(),
-            )),
+            RunOutcome::Parked(_) => {
+                let texts = parked.texts().into_iter().map(|text| format!("windlass: {text}"));
+                Some(texts.collect::<Vec<_>>().join("\n"))
+            }
             RunOutcome::Finished(ended) => {
                 let limit = reached_limit(ended, &session.load_conversation().await?);
                 messages::stopped(ended, limit.as_deref(), session.lane())

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use windlass::AgentDefinition;
+use windlass::{AgentDefinition, ToolRegistry, Windlass, WindlassBuilder};
 
 use super::ModelNeed;
 use crate::args::AgentArgs;
-use crate::config::claude::agent_files::{self, AgentFile, LoadedAgents};
+use crate::config::claude::agent_files::{self, LoadedAgents};
+use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::{permission_settings, settings_sources};
 use crate::config::config_toml::Config;
 use crate::config::model_selection;
@@ -24,15 +25,16 @@ pub(super) fn load_agents(
 ) -> anyhow::Result<LoadedAgents> {
     let reads = |source: &str| args.permissions.reads_source(source);
     let files = agent_files::list_agent_files(reads, workspace, trust);
-    let agents = agent_files::load_agents(&files);
+    let agents = agent_files::load_agents(&files).with_given(&args.agents.given);
     agents.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
-    settings_sources::tell_of_agents(&args.permissions, &agents.findings).or_usage_error()?;
+    settings_sources::report_page_findings(&args.permissions, "agent file", &agents.findings)
+        .or_usage_error()?;
     Ok(agents)
 }
 
 /// A sub-agent as its file describes it.
 pub(super) fn agent_definition(
-    (agent, every_tool): (&AgentFile, &[Arc<str>]),
+    (agent, every_tool): (&AgentSpec, &[Arc<str>]),
     args: &AgentArgs,
     (config, asks): (&Config, ModelNeed),
     (workspace, clock): (&Path, &Arc<dyn windlass::ports::Clock>),
@@ -53,11 +55,32 @@ pub(super) fn agent_definition(
     let model = model.map(|name| model_selection::agent_model(name, &args.model, config, clock));
     let model =
         model.transpose().with_context(|| messages::unknown_agent_model(&agent.name))?.flatten();
-    let effort = agent.effort;
+    let (effort, max_turns, mode) = (agent.effort, agent.max_turns, agent.permission_mode);
     Ok(definition.settings(move |settings| {
         if let Some(model) = model {
             settings.model = model;
         }
         settings.thinking.effort = effort.or(settings.thinking.effort);
+        if let Some(turns) = max_turns {
+            settings.limits = settings.limits.clone().with_tool_rounds(turns);
+        }
+        settings.rules.mode = mode.unwrap_or(settings.rules.mode);
     }))
+}
+
+/// Begins a builder with the sub-agents that are offered.
+pub(super) fn add_sub_agents(
+    offered: Vec<AgentSpec>,
+    tools: &ToolRegistry,
+    args: &AgentArgs,
+    known: (&Config, ModelNeed),
+    place: (&Path, &Arc<dyn windlass::ports::Clock>),
+) -> anyhow::Result<WindlassBuilder> {
+    let every_tool: Vec<Arc<str>> = tools.specs().iter().map(|tool| tool.name.clone()).collect();
+    let mut builder = Windlass::builder();
+    for agent in offered {
+        let definition = agent_definition((&agent, &every_tool), args, known, place);
+        builder = builder.sub_agent(&agent.name, definition.or_usage_error()?);
+    }
+    Ok(builder)
 }

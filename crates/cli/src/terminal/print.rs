@@ -38,13 +38,31 @@ pub(crate) fn take_output_error() -> Option<io::Error> {
     lost.filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
 }
 
+/// Receives notes in the place of standard error.
+type NoteSink = Box<dyn Fn(&str) + Send>;
+
+/// Where notes go, if not to standard error.
+static NOTE_SINK: Mutex<Option<NoteSink>> = Mutex::new(None);
+
+/// Passes notes to `sink` from here on: a program that drives this process gets them as messages.
+pub(crate) fn redirect_notes(sink: impl Fn(&str) + Send + 'static) {
+    *NOTE_SINK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(sink));
+}
+
 /// Prints one line on standard error. A reader that went away is not an error.
 pub(crate) fn print_note(text: &str) {
+    match &*NOTE_SINK.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(sink) => sink(text),
+        None => print_to_stderr(text),
+    }
+}
+
+fn print_to_stderr(text: &str) {
     let _ = writeln!(io::stderr(), "{}", sanitize_output(text, ColorSupport::of_stderr()));
 }
 
 /// Prints an error on standard error, in one sentence.
 pub(crate) fn print_error(error: &anyhow::Error) {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
-    print_note(&format!("windlass: {}", chain.join(": ")));
+    print_to_stderr(&format!("windlass: {}", chain.join(": ")));
 }

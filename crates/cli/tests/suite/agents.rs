@@ -49,14 +49,19 @@ fn a_child_is_the_agent_that_its_task_names() {
 }
 
 #[test]
-fn agents_of_a_folder_nobody_trusts_are_not_there() {
+fn agents_of_an_untrusted_folder_are_text_and_do_not_hide_the_users_own() {
     let home = home_with_agents(&[("counter.md", COUNTER)]);
     let ran = home.run_prompt_unattended("how many?", &[]);
-    assert!(ran.out.contains("no agent counter"), "{}", ran.out);
-    // The user's own agents are always loaded.
+    assert!(ran.out.contains("no shell"), "{}", ran.out);
+    assert!(ran.err.contains("is not trusted") && ran.err.contains("(1 agent)"), "{}", ran.err);
+    let has_prompt = |text: &str| {
+        let store = std::fs::read(home.path("w.db")).unwrap();
+        String::from_utf8_lossy(&store).contains(text)
+    };
     std::fs::create_dir_all(home.path("user/.claude/agents")).unwrap();
-    home.write("user/.claude/agents/counter.md", COUNTER);
-    assert!(home.run_prompt_unattended("how many?", &[]).out.contains("no shell"), "{}", ran.out);
+    home.write("user/.claude/agents/counter.md", &COUNTER.replace("count tiles", "count sheep"));
+    home.run_prompt_unattended("how many?", &[]);
+    assert!(has_prompt("You count sheep and nothing else."));
     let ran = home.run_prompt_unattended("how many?", &["--setting-sources", ""]);
     assert!(ran.out.contains("no agent counter"), "{}", ran.out);
 }
@@ -106,7 +111,7 @@ fn tools_have_the_names_that_people_know_them_by() {
             .contains("\"Task\"")
     );
     // In a profile, too: the human must have been asked.
-    std::fs::create_dir(home.path("home")).unwrap();
+    std::fs::create_dir_all(home.path("home")).unwrap();
     home.write("home/config.toml", "[profiles.careful]\nchecklist = { ask_human = 1 }\n");
     let ran = home.run_prompt("ask", &["--profile", "careful", "--conversation", "c"]);
     assert!(ran.code == 3 && ran.err.contains("Which?"), "{}", ran.err);
@@ -158,8 +163,10 @@ fn a_slip_in_the_head_of_an_agent_file_is_an_error_with_its_line() {
 // spec: PERMISSIONS-22
 #[test]
 fn an_unknown_key_of_an_agent_file_is_a_warning_and_a_known_one_of_claude_code_is_fine() {
-    let text = COUNTER
-        .replace("model: haiku", "model: haiku\nflavour: sweet\ncolor: red\npermissionMode: plan");
+    let text = COUNTER.replace(
+        "model: haiku",
+        "model: haiku\nflavour: sweet\ncolor: red\nmcpServers: x\nhooks: y",
+    );
     let home = home_with_agents(&[("counter.md", &text)]);
     assert_eq!(home.run_bare(&["trust", "."]).code, 0);
     let ran = home.run_prompt_unattended("how many?", &[]);
@@ -169,7 +176,7 @@ fn an_unknown_key_of_an_agent_file_is_a_warning_and_a_known_one_of_claude_code_i
         "{}",
         ran.err
     );
-    assert!(ran.err.contains("line 8: `permissionMode` has no effect here"), "{}", ran.err);
+    assert!(ran.err.contains("line 9: `hooks` has no effect here"), "{}", ran.err);
     assert!(!ran.err.contains("color"), "{}", ran.err);
     let ran = home.run_prompt_unattended("how many?", &["--strict-settings"]);
     assert!(ran.code == 2 && ran.err.contains("--strict-settings"), "{}", ran.err);
@@ -179,8 +186,6 @@ fn an_unknown_key_of_an_agent_file_is_a_warning_and_a_known_one_of_claude_code_i
 fn an_agent_does_not_have_the_tools_that_its_file_disallows() {
     let text = COUNTER.replace("tools: [Read, Grep]", "disallowedTools: Bash(git:*), Write");
     let home = home_with_agents(&[("counter.md", &text)]);
-    let trusted = home.run_bare(&["trust", "."]);
-    assert!(trusted.out.contains("all tools without Bash(git:*), Write"), "{}", trusted.out);
     let ran = home.run_prompt_unattended("how many?", &[]);
     assert_eq!(ran.out, "They say: Twelve, and I have no shell.\n", "{}", ran.err);
 }

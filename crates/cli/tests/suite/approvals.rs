@@ -75,6 +75,6 @@ fn a_prompt_behind_a_question_is_said_to_wait_for_that_run() {
     home.run(&["-p", "more", "--conversation", "c", "--detach"]);
     let ran = home.run(&["runs"]);
     let output = format!("{}{}", ran.out, ran.err);
-    assert!(output.contains("is queued behind a run that has not ended"), "{output}");
+    assert!(output.contains("is queued behind a run that needs an answer"), "{output}");
     assert!(!output.contains("waiting for a worker"), "{output}");
 }

@@ -50,8 +50,7 @@ fn every_way_to_end_has_its_code_in_both_modes() {
         ("hello", &["--settings", block], 1, 0),
         ("ask", &["--when-asked", "park"], 3, 1),
         ("ask", &[], 0, 0),
-        ("hello", &["--max-turns", "0"], 2, 1),
-        ("hello", &["--nonsense"], 2, 1),
+        ("hello", &["--max-turns", "-1"], 2, 1),
         ("hello", &["--model", "nobody:knows"], 2, 1),
     ] {
         for (variables, code) in [(&[][..], own), (&SDK[..], sdk)] {

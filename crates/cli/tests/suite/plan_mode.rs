@@ -56,7 +56,7 @@ fn an_approved_plan_asks_about_each_change() {
     let mut seat = TerminalSession::start(&home, PLAN);
     seat.wait_for_text("keep planning");
     seat.type_in("y\n");
-    seat.wait_for_text("Allow Write to a.txt?");
+    seat.wait_for_text("[n] deny");
     seat.type_in("y\n");
     let (status, output) = seat.end();
     assert_eq!(status.code(), Some(0), "{output}");

@@ -66,7 +66,7 @@ fn every_answer_is_kept_as_it_came_and_can_be_read() {
     assert_eq!(home.json(&["raw", &run]).len(), 4);
     let ran = home.run(&["raw", "c", "--iter", "2"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
-    assert!(ran.err.contains("no raw responses of iteration 2 are stored"), "{}", ran.err);
+    assert!(ran.err.contains("no iteration 2: the run has 1 iteration"), "{}", ran.err);
     // The log itself has no raw responses.
     let store = rusqlite::Connection::open(home.path("w.db")).unwrap();
     let logged: i64 = store
@@ -83,4 +83,22 @@ fn a_script_leaves_no_answer_to_read() {
     let ran = home.run(&["raw", "c"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("no raw responses are stored"), "{}", ran.err);
+}
+
+/// What is missing is said: a response, an iteration, or what was stored of it.
+#[test]
+fn an_iteration_that_does_not_exist_is_not_one_that_was_deleted() {
+    let home = TestHome::new("when any\n  say \"hi\"\n");
+    home.run_prompt_unattended("go", &["--conversation", "c"]);
+    for (iteration, sentence) in [
+        ("0", "there is no iteration 0: the run has 1 iteration;"),
+        ("1", "no raw responses of iteration 1 are stored"),
+        ("9", "there is no iteration 9: the run has 1 iteration;"),
+    ] {
+        let ran = home.run(&["raw", "c", "--iter", iteration]);
+        assert_eq!((ran.code, ran.err.contains(sentence)), (1, true), "{}", ran.err);
+    }
+    home.run_prompt_unattended("later", &["--conversation", "d", "--detach"]);
+    let ran = home.run(&["raw", "d"]);
+    assert!(ran.err.contains("the model has not answered in d yet"), "{}", ran.err);
 }

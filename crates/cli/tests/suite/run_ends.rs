@@ -165,4 +165,11 @@ fn the_slash_command_cancel_after_clear_has_nothing_to_cancel() {
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(ran.out.contains("there is nothing to cancel"), "{}", ran.out);
     }
+    for (command, sentence) in [
+        ("/context", "the conversation is empty, and so is its context"),
+        ("/compact", "there is nothing to compact"),
+    ] {
+        let ran = home.run_prompt(command, &["--continue"]);
+        assert!(ran.err.contains(sentence), "{command}: {}", ran.err);
+    }
 }

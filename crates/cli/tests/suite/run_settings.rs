@@ -179,6 +179,8 @@ const TRAVELS: &[Travels] = &[
     }),
     ("--cache-lifetime", Some("1h"), |s| s.cache == Some(CacheLifetime::OneHour)),
     ("--max-thinking-tokens", Some("2000"), |s| s.thinking.budget_tokens == Some(2_000)),
+    ("--thinking", Some("disabled"), |s| s.thinking.budget_tokens == Some(0)),
+    ("--thinking-display", Some("omitted"), |s| s.thinking.display.is_some()),
     ("--task-budget", Some("30000"), |s| s.thinking.task_tokens == Some(30_000)),
     ("--betas", Some("new-1"), |s| s.thinking.betas.iter().any(|beta| &**beta == "new-1")),
     ("--allowedTools", Some("Bash(ls)"), |s| {
@@ -194,8 +196,12 @@ const TRAVELS: &[Travels] = &[
     ("--tools", Some("Read,Grep"), |s| s.tools.len() == 2),
     ("--settings", Some(r#"{"permissions":{"deny":["Bash(rm:*)"]}}"#), |s| s.rules.deny.len() == 1),
     ("--settings", Some(r#"{"model":"claude-opus-4-1"}"#), |s| s.model.name.contains("opus")),
+    ("--settings", Some(r#"{"outputStyle":"poet"}"#), |s| s.system.ends_with("Rhyme.")),
     ("--system-prompt", Some("Be a bird."), |s| s.system.starts_with("Be a bird.")),
     ("--append-system-prompt", Some("Sing."), |s| s.system.ends_with("Sing.")),
+    ("--system-prompt-file", Some("bird.md"), |s| s.system.starts_with("Fly.")),
+    ("--append-system-prompt-file", Some("bird.md"), |s| s.system.ends_with("Fly.")),
+    ("--agent", Some("bird"), |s| s.system.starts_with("Chirp.") && s.tools.len() == 1),
     ("--json-schema", Some(r#"{"type":"object","required":["n"]}"#), |s| {
         let takes = |name: &str| name == "StructuredOutput";
         s.output.is_some() && s.tools.iter().any(|tool| takes(&tool.name))
@@ -224,6 +230,9 @@ const TRAVELS: &[Travels] = &[
 const REFUSED: &[(&str, &str)] = &[
     ("--script", "a.script"),
     ("--add-dir", "home"),
+    ("--agents", r#"{"bird":{"description":"x","prompt":"x"}}"#),
+    ("--bare", ""),
+    ("--managed-settings", r#"{"env":{"A":"b"}}"#),
     ("--setting-sources", "user"),
     ("--settings", r#"{"env":{"A":"b"}}"#),
     ("--settings", r#"{"permissions":{"additionalDirectories":["/tmp"]}}"#),
@@ -232,6 +241,18 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Flags about the target of the prompt and the output of this process.
 const HERE: &[&str] = &[
+    "--input-format",
+    "--permission-prompt-tool",
+    "--include-hook-events",
+    "--replay-user-messages",
+    "--forward-subagent-text",
+    "--session-mirror",
+    "--resume-session-at",
+    "--resume-drops-turn",
+    "--mcp-config",
+    "--strict-mcp-config",
+    "--await-initialize",
+    "--managed-settings-in-initialize",
     "--print",
     "--continue",
     "--resume",
@@ -239,6 +260,8 @@ const HERE: &[&str] = &[
     "--fork-session",
     "--detach",
     "--session-id",
+    "--no-session-persistence",
+    "--disable-slash-commands",
     "--workspace",
     "--strict-settings",
     "--output-format",
@@ -261,6 +284,12 @@ fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
     let careful = "[profiles.careful]\neffort = \"max\"\nmax_tokens = 777\nmodel = \"haiku\"\n\
                    checklist = { Read = 1 }\n";
     place.write("home/config.toml", careful);
+    place.write("bird.md", "Fly.");
+    std::fs::create_dir_all(place.path("user/.claude/output-styles")).unwrap();
+    place.write("user/.claude/output-styles/poet.md", "Rhyme.");
+    std::fs::create_dir_all(place.path("user/.claude/agents")).unwrap();
+    let bird = "---\nname: bird\ndescription: Flies\ntools: Read\n---\nChirp.";
+    place.write("user/.claude/agents/bird.md", bird);
     let (store, sandbox) = (place.path("w.db"), [("IS_SANDBOX", "1")]);
     let store = ["--store", store.to_str().unwrap()];
     for (nth, (flag, value, _)) in TRAVELS.iter().enumerate() {
@@ -282,7 +311,8 @@ fn every_flag_travels_with_a_detached_prompt_or_is_refused() {
         assert!(shows(settings), "{flag} {value:?} was lost: {settings:?}");
     }
     for (flag, value) in REFUSED {
-        let ran = place.run(&["-p", "go", "--detach", flag, value]);
+        let value = Some(*value).filter(|value| !value.is_empty());
+        let ran = place.run(&[&["-p", "go", "--detach", flag], value.as_slice()].concat());
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{flag}");
         assert!(ran.err.contains("cannot be combined with --detach"), "{flag}: {}", ran.err);
     }

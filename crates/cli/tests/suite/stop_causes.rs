@@ -34,6 +34,10 @@ when user is "hard_time" and results 0
   call Bash {"command": "sleep 30"}
 when user is "max_iters"
   call Read {"file_path": "a.txt"}
+when user is "max_model_replies"
+  call Read {"file_path": "a.txt"}
+when user is "tool_deferred"
+  call Read {"file_path": "a.txt"}
 when user is "max_model_calls"
   call Read {"file_path": "a.txt"}
 when user is "blocking_limit"
@@ -61,8 +65,12 @@ const PRICED: &str = "[models.scripted.prices]\ninput = 900000000\noutput = 9000
 const HOOK: &str = r#"{"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command",
     "command": "if grep -q hook_stopped; then exit 2; fi"}]}]}}"#;
 
+/// A hook that leaves a call to the program.
+const DEFER: &str = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command",
+    "command": "printf '{\"hookSpecificOutput\": {\"hookEventName\": \"PreToolUse\", \"permissionDecision\": \"defer\"}}'"}]}]}}"#;
+
 /// The flags that lead to a cause.
-const FLAGS: [(StopCause, &[&str]); 17] = [
+const FLAGS: [(StopCause, &[&str]); 19] = [
     (StopCause::EndTurn, &[]),
     (StopCause::StopSequence, &[]),
     (StopCause::Refusal, &[]),
@@ -74,6 +82,8 @@ const FLAGS: [(StopCause, &[&str]); 17] = [
     (StopCause::SoftTime, &["--profile", "soft", "--allow", "Bash"]),
     (StopCause::HardTime, &["--profile", "hard", "--allow", "Bash"]),
     (StopCause::MaxToolRounds, &["--max-turns", "1"]),
+    (StopCause::MaxModelReplies, &["--set", "model_replies=1"]),
+    (StopCause::ToolDeferred, &["--settings", DEFER]),
     (StopCause::MaxModelCalls, &["--set", "model_calls=1"]),
     (StopCause::BlockingLimit, &[]),
     (StopCause::TruncationExhausted, &[]),

@@ -206,7 +206,7 @@ fn at_a_terminal_the_user_is_asked_once_and_sees_what_trust_enables() {
         assert!(seat.screen_text().contains(expected), "{}", seat.screen_text());
     }
     seat.type_in("n\n");
-    seat.wait_for_text("new.txt");
+    seat.wait_for_text("[n] deny");
     seat.type_in("n\n");
     let (_, seen) = seat.end();
     assert!(!home.path("hooked").exists(), "{seen}");
@@ -365,6 +365,38 @@ fn trust_ends_when_a_file_changes_that_a_hook_a_server_or_a_helper_runs() {
         assert_eq!(run(), (runs, false), "{settings}");
         script(&format!("#{}\n ", "x".repeat(2 << 20)));
         assert_eq!(run(), (false, true), "{settings}");
+    }
+}
+
+/// A file of data whose name occurs in the settings may change; what a variable makes programs run
+/// may not.
+#[test]
+fn a_variable_ends_trust_only_with_a_file_that_is_run() {
+    let home = TestHome::new(WRITE);
+    let hook = r#""hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "HOOK", "statusMessage": "see data.json"}]}]}"#;
+    for (nth, (env, command, changed)) in [
+        (r#"{"APP_DATA": "data.json"}"#, "touch ran", false),
+        (r#"{"BASH_ENV": "data.json"}"#, "touch ran", true),
+        (r#"{"APP_DATA": "data.json"}"#, "touch ran; sh $APP_DATA", true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = home.path(&format!("v{nth}"));
+        std::fs::create_dir_all(folder.join(".claude")).unwrap();
+        std::fs::write(folder.join("data.json"), "").unwrap();
+        let settings = format!("{{\"env\": {env}, {}}}", hook.replace("HOOK", command));
+        std::fs::write(folder.join(".claude/settings.json"), settings).unwrap();
+        trust(&home, &[folder.to_str().unwrap()], "is trusted");
+        std::fs::write(folder.join("data.json"), "# new").unwrap();
+        let ran = home.run_prompt_unattended("go", &["--workspace", folder.to_str().unwrap()]);
+        assert_eq!(folder.join("ran").exists(), !changed, "{env} {command}: {}", ran.err);
+        assert_eq!(
+            ran.err.contains("changed since you trusted it (scripts)"),
+            changed,
+            "{}",
+            ran.err
+        );
     }
 }
 

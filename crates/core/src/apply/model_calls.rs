@@ -10,7 +10,7 @@ use crate::log::ids::{CallId, UnixMillis};
 use crate::log::input::Input;
 use crate::log::record::{AbandonCause, EarlyStart, Record, Transition, Truncation};
 use crate::message::reply::{ModelReply, TokenUsage};
-use crate::run::active_run::{ActiveModel, EarlyCall, LastReply, PendingModelCall, RunPhase};
+use crate::run::active_run::{EarlyCall, LastReply, PendingModelCall, RunPhase};
 use crate::run::conversation::Conversation;
 
 pub(super) fn apply_model_call_started(c: &mut Conversation, record: &Record) {
@@ -166,11 +166,11 @@ fn strip_foreign_thinking(c: &mut Conversation) {
 }
 
 pub(super) fn apply_fallback_model(c: &mut Conversation) {
-    let Some(model) = c.settings.as_ref().and_then(|settings| settings.fallback.clone()) else {
-        return;
-    };
+    let Some(settings) = c.settings.clone() else { return };
     with_run(c, |run| {
-        run.active_model = ActiveModel::Fallback;
+        let next = run.active_model.next();
+        let Some(model) = next.find(&settings) else { return };
+        run.active_model = next;
         run.output_cap_tokens = model.max_tokens;
         run.counters.failures = 0;
         run.provider_down_since = None;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::with_run;
+use super::{with_overrides, with_run};
 use crate::budget::spending::Spending;
 use crate::log::ids::{InboxMessageId, RunId};
 use crate::log::inbox::InboxCommand;
@@ -39,7 +39,9 @@ pub(super) fn apply_prompt_queued(c: &mut Conversation, input: &Input, id: Inbox
             | InboxCommand::Abort { .. }
             | InboxCommand::ChildFinished { .. }
             | InboxCommand::Compact { .. }
-            | InboxCommand::Memory { .. },
+            | InboxCommand::Memory { .. }
+            | InboxCommand::UpdatePermissions { .. }
+            | InboxCommand::SetModel { .. },
         )
         | None => return,
     };
@@ -57,7 +59,9 @@ pub(super) fn apply_steering_queued(c: &mut Conversation, input: &Input, id: Inb
             | InboxCommand::Cancel { .. }
             | InboxCommand::Abort { .. }
             | InboxCommand::Compact { .. }
-            | InboxCommand::Memory { .. },
+            | InboxCommand::Memory { .. }
+            | InboxCommand::UpdatePermissions { .. }
+            | InboxCommand::SetModel { .. },
         )
         | None => return,
     };
@@ -76,13 +80,14 @@ pub(super) fn apply_run_started(c: &mut Conversation, id: &RunId) {
     refresh_digest(c);
 }
 
-/// Chooses the settings of a run: those of its owner and those of its prompt. Nothing of the run
-/// before it remains.
+/// Chooses the settings of a run: those of its owner and those of its prompt, with what changed for
+/// the rest of the conversation. Nothing else of the run before it remains.
 fn choose_run_settings(c: &mut Conversation, own: Option<Arc<RunSettings>>) {
     let Some(owner) = c.owner_settings.clone() else { return };
     let settings =
         own.as_ref().map_or_else(|| owner.clone(), |own| Arc::new(own.apply_over(&owner)));
     c.run_settings = own;
+    let settings = with_overrides(c, settings);
     if c.settings.as_ref() != Some(&settings) {
         c.settings = Some(settings);
     }
@@ -189,6 +194,8 @@ pub(super) fn apply_run_finished(
         suspect_reason: run.suspect_reason,
         structured_output: run.structured_output,
         ended_by_timer: false,
+        stopped_during: run.stop_request.map(|stop| stop.during),
+        deferred_tool_use: run.deferred_tool_use,
     });
 }
 

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use super::children;
 use super::model_calls::{charge, reply_of};
-use super::{set_call_state, with_call, with_round, with_run};
+use super::prompts::command_of;
+use super::{with_call, with_round, with_run};
 use crate::call::call_facts::CallFacts;
-use crate::call::call_state::{Call, CallRetries, CallState, TimeSpan};
+use crate::call::call_state::{AskReason, Call, CallRetries, CallState, TimeSpan};
 use crate::call::outcome::{CallResult, OutcomeKind, ToolOutcome};
 use crate::guard::loop_detection::{CallObservation, LoopDetectorConfig};
-use crate::log::ids::{CallId, UnixMillis};
+use crate::log::ids::{CallId, InboxMessageId, UnixMillis};
+use crate::log::inbox::InboxCommand;
 use crate::log::input::{HookDecision, Input};
 use crate::log::record::RecordedResult;
 use crate::message::content_block::{ContentBlock, ErrorFlag};
+use crate::message::raw_json::RawJson;
 use crate::permission::PermissionDecision;
 use crate::run::active_run::{Round, RoundFatality, Run, RunPhase};
 use crate::run::conversation::Conversation;
@@ -54,16 +57,39 @@ pub(super) fn apply_round_opened(
     });
 }
 
-pub(super) fn apply_call_input_changed(c: &mut Conversation, input: &Input, id: CallId) {
-    let Input::HookResponded { decision: HookDecision::Change { input, facts, .. }, .. } = input
-    else {
-        return;
+/// Applies changed arguments: those of a hook, or of the answer in an inbox message.
+pub(super) fn apply_call_input_changed(
+    c: &mut Conversation,
+    input: &Input,
+    id: CallId,
+    message: Option<InboxMessageId>,
+) {
+    let changed = match message {
+        Some(message) => answered_input(input, message),
+        None => hooked_input(input),
     };
+    let Some((input, facts)) = changed else { return };
     with_call(c, id, |call| {
         call.tool_use.input = input.clone();
-        call.facts = Arc::new(facts.as_ref().clone());
+        call.facts = Arc::new(facts.clone());
         call.state = CallState::AwaitingPermission;
     });
+}
+
+fn hooked_input(input: &Input) -> Option<(&RawJson, &CallFacts)> {
+    let Input::HookResponded { decision: HookDecision::Change { input, facts, .. }, .. } = input
+    else {
+        return None;
+    };
+    Some((input, facts))
+}
+
+fn answered_input(input: &Input, message: InboxMessageId) -> Option<(&RawJson, &CallFacts)> {
+    let Some(InboxCommand::Answer { answer, .. }) = command_of(input, message) else {
+        return None;
+    };
+    let changed = answer.changed_input()?;
+    Some((&changed.input, changed.facts.as_deref()?))
 }
 
 pub(super) fn apply_permission_decided(
@@ -79,7 +105,18 @@ pub(super) fn apply_permission_decided(
             CallState::AwaitingPermission
         }
     };
-    set_call_state(c, id, state);
+    let ask_reason = match verdict {
+        PermissionDecision::Ask { by, reason } => {
+            Some(AskReason { by: by.clone(), reason: reason.clone() })
+        }
+        PermissionDecision::Allow { .. }
+        | PermissionDecision::Classify {}
+        | PermissionDecision::Deny { .. } => None,
+    };
+    with_call(c, id, |call| {
+        call.state = state;
+        call.ask_reason = ask_reason;
+    });
 }
 
 pub(super) fn apply_call_started(c: &mut Conversation, id: CallId, at: UnixMillis) {
@@ -152,7 +189,19 @@ pub(super) fn apply_result_finalized(
             (RecordedResult::Unchanged {}, _) => return,
         };
         call.state = CallState::Finished(result);
+        call.ask_reason = None;
     });
+    remember_deferral(c, id);
+}
+
+/// Keeps a call that was deferred for the result of the run, which it ends.
+fn remember_deferral(c: &mut Conversation, id: CallId) {
+    let Some(run) = &mut c.run else { return };
+    let call = run.round().and_then(|round| round.call(id));
+    let is_deferred = |call: &&Call| matches!(&call.state, CallState::Finished(result) if result.kind == OutcomeKind::Deferred);
+    if let Some(tool_use) = call.filter(is_deferred).map(|call| call.tool_use.clone()) {
+        run.deferred_tool_use.get_or_insert(tool_use);
+    }
 }
 
 /// Adds the context that a hook returned; the model sees it after the results.

@@ -81,6 +81,27 @@ pub struct Budget {
     pub at_cap: CapAction,
     /// What happens to a dollar cap when the price of the model is unknown.
     pub unpriced: UnpricedPolicy,
+    /// When the dollar cap of a run is checked.
+    #[serde(skip_serializing_if = "CapCheck::is_before_call")]
+    pub run_usd_check: CapCheck,
+}
+
+/// When a cap is checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapCheck {
+    /// Before a model call: the call is not made if its worst case could exceed the cap.
+    #[default]
+    BeforeCall,
+    /// After a reply: calls are made until the cap is reached, so the last one may exceed it.
+    AfterReply,
+}
+
+impl CapCheck {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    fn is_before_call(&self) -> bool {
+        *self == Self::BeforeCall
+    }
 }
 
 /// Caps that are shared with other conversations.

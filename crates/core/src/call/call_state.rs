@@ -9,6 +9,7 @@ use crate::guard::loop_detection::{CallObservation, ObservedEffect};
 use crate::log::ids::{CallId, UnixMillis};
 use crate::message::content_block::{ErrorFlag, ToolUse};
 use crate::message::raw_json::fingerprint;
+use crate::permission::ASKED_BY_HOOK;
 use crate::run::child_runs::PendingChildren;
 use crate::run::question::Question;
 
@@ -29,6 +30,25 @@ pub struct Call {
     pub retries: CallRetries,
     /// When the call ran, once it has returned.
     pub run_span: Option<TimeSpan>,
+    /// Why a human must approve the call, while its question is open.
+    pub ask_reason: Option<AskReason>,
+}
+
+/// Why a human must approve a call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AskReason {
+    /// The rule that requires approval, or what else does: `hook`, `default`, `classifier`.
+    pub by: Arc<str>,
+    /// The reason that a hook gave.
+    pub reason: Option<Arc<str>>,
+}
+
+impl AskReason {
+    /// Returns whether a hook requires the approval.
+    #[must_use]
+    pub fn is_hook(&self) -> bool {
+        &*self.by == ASKED_BY_HOOK
+    }
 }
 
 /// What the retries of a call used up. Every retry is stored, so a crash does not reset the count.
@@ -102,6 +122,7 @@ impl Call {
             attempts: 0,
             retries: CallRetries::default(),
             run_span: None,
+            ask_reason: None,
         }
     }
 
@@ -150,6 +171,14 @@ impl Call {
         !self.has_released_resources() && (self.state == CallState::AwaitingPreHook || conflicts())
     }
 
+    /// Returns whether the call is working on something that `other` touches.
+    #[must_use]
+    pub fn is_in_conflict_with(&self, other: &Self) -> bool {
+        let is_working =
+            matches!(self.state, CallState::Running { .. } | CallState::AwaitingChildren(_));
+        is_working && self.facts.touches.conflicts_with(&other.facts.touches)
+    }
+
     /// Returns whether something is in flight for the call.
     #[must_use]
     pub fn is_in_flight(&self) -> bool {
@@ -179,7 +208,15 @@ impl Call {
     #[must_use]
     pub fn loop_observation(&self) -> Option<CallObservation> {
         let CallState::Finished(result) = &self.state else { return None };
-        if matches!(result.kind, OutcomeKind::Skipped | OutcomeKind::Answered) {
+        let has_run = match result.kind {
+            OutcomeKind::Skipped | OutcomeKind::Answered | OutcomeKind::Deferred => false,
+            OutcomeKind::Done
+            | OutcomeKind::Failed
+            | OutcomeKind::Denied
+            | OutcomeKind::Interrupted
+            | OutcomeKind::TimedOut => true,
+        };
+        if !has_run {
             return None;
         }
         let text = result.content.text();

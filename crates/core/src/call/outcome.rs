@@ -181,6 +181,8 @@ pub enum OutcomeKind {
     TimedOut,
     /// A human answered the call.
     Answered,
+    /// A hook deferred the call: it did not run, and the run ended with it.
+    Deferred,
 }
 
 impl OutcomeKind {
@@ -195,6 +197,7 @@ impl OutcomeKind {
             Self::Interrupted => "interrupted",
             Self::TimedOut => "timed out",
             Self::Answered => "answered",
+            Self::Deferred => "deferred",
         }
     }
 }
@@ -273,6 +276,14 @@ impl CallResult {
     pub fn from_skip(reason: &str) -> Self {
         let error = ToolError::new("skipped", reason, "it did not run and had no effect");
         Self::from_error(OutcomeKind::Skipped, &error, truncate::MAX_SENTENCE_CHARS)
+    }
+
+    /// Returns the result of a call that a hook deferred. The model reads it in the next run.
+    #[must_use]
+    pub fn from_deferral() -> Self {
+        let message = "the call was deferred; it has not run";
+        let error = ToolError::new("deferred", message, "call it again if it is still needed");
+        Self::from_error(OutcomeKind::Deferred, &error, truncate::MAX_SENTENCE_CHARS)
     }
 
     /// Returns the result of a call that was interrupted.

@@ -2,7 +2,8 @@
 
 use super::draft::DecisionDraft;
 use crate::budget::spending::{
-    self, CallAllowance, CapAction, ModelPrice, PlannedCall, Spending, SpendingCaps, UnpricedPolicy,
+    self, CallAllowance, CapAction, CapCheck, ModelPrice, PlannedCall, Spending, SpendingCaps,
+    UnpricedPolicy,
 };
 use crate::call::call_state::CallState;
 use crate::log::record::{OutputBound, Record};
@@ -28,7 +29,7 @@ pub(super) fn affordable_output(
     };
     let planned = planned_call(draft, &settings, cap_tokens);
     let CallAllowance { max_tokens, lowered_by } =
-        spending::allow_call(planned, settings.model.price.as_ref(), &all_scopes(draft))?;
+        spending::allow_call(planned, settings.model.price.as_ref(), &reserving_scopes(draft))?;
     let bound = match lowered_by {
         None => OutputBound::Cap,
         Some(StopCause::BudgetUsd) => OutputBound::Money,
@@ -60,6 +61,20 @@ fn other_scopes(draft: &DecisionDraft<'_>) -> [CappedSpending; 4] {
 
 fn all_scopes(draft: &DecisionDraft<'_>) -> Vec<CappedSpending> {
     std::iter::once(run_scope(draft)).chain(other_scopes(draft)).collect()
+}
+
+/// Returns the caps from which the worst case of a model call is reserved.
+fn reserving_scopes(draft: &DecisionDraft<'_>) -> Vec<CappedSpending> {
+    let (mut caps, spent) = run_scope(draft);
+    if is_run_usd_checked_after_reply(draft) {
+        caps.usd_micros = None;
+    }
+    std::iter::once((caps, spent)).chain(other_scopes(draft)).collect()
+}
+
+fn is_run_usd_checked_after_reply(draft: &DecisionDraft<'_>) -> bool {
+    let settings = draft.state().settings.as_ref();
+    settings.is_some_and(|settings| settings.budget.run_usd_check == CapCheck::AfterReply)
 }
 
 impl Conversation {
@@ -211,6 +226,11 @@ pub(super) fn side_request_output(
 
 /// Returns the cap that is exceeded, if any.
 pub(super) fn exceeded_cap(draft: &DecisionDraft<'_>) -> Option<StopCause> {
+    let (caps, spent) = run_scope(draft);
+    let is_reached = caps.usd_micros.is_some_and(|cap| spent.usd_micros >= cap);
+    if is_reached && is_run_usd_checked_after_reply(draft) {
+        return Some(StopCause::BudgetUsd);
+    }
     all_scopes(draft).iter().find_map(|(caps, spent)| caps.exceeded_cap(spent))
 }
 
@@ -234,7 +254,7 @@ fn could_reach_cap(draft: &DecisionDraft<'_>) -> bool {
         cap_tokens: settings.model.max_tokens,
         least_tokens: settings.limits.least_output_tokens,
     };
-    let room = spending::allow_call(most, settings.model.price.as_ref(), &all_scopes(draft));
+    let room = spending::allow_call(most, settings.model.price.as_ref(), &reserving_scopes(draft));
     room.map_or(true, |allowance| allowance.lowered_by.is_some())
 }
 

@@ -1,24 +1,21 @@
 //! Handles commands from the inbox: prompts are queued and never replace one another, steering
-//! messages wait for the end of the round, answers are matched to their question, cancels to their
-//! run. Every command leaves a record, also those that change nothing.
+//! messages wait for the end of the round, cancels are matched to their run. Every command leaves a record, also those that change nothing.
 
 use std::sync::Arc;
 
 use super::children;
 use super::compaction;
 use super::draft::DecisionDraft;
-use super::finishing::finish_with_suspect_answer;
+use super::human_answers;
 use super::next_step::NextStep;
-use super::plan_mode;
+use super::session_changes;
 use super::stopping;
-use crate::call::outcome::{CallResult, SideEffects};
 use crate::log::command_rejection::CommandRejection;
-use crate::log::ids::{CallId, InboxMessageId, QuestionId, RunId};
-use crate::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
-use crate::log::record::{Record, StopMode, Transition};
+use crate::log::ids::{InboxMessageId, QuestionId, RunId};
+use crate::log::inbox::{InboxCommand, InboxMessage};
+use crate::log::record::{Record, StopMode};
 use crate::message::content_block::ContentBlock;
 use crate::message::transcript::Transcript;
-use crate::permission::{DenialSource, Grant, MAX_RULES, PermissionDecision, PermissionRule};
 use crate::run::child_runs::{ChildResult, ChildTask};
 use crate::run::question::QuestionKind;
 use crate::stop::StopCause;
@@ -44,7 +41,7 @@ pub(super) fn on_command(
         && is_active_run_cancelled(draft, later)
     {
         // Otherwise the call would start before the cancel is handled.
-        return reject_command(draft, message.id, CommandRejection::RunCancelled);
+        return draft.reject_command(message.id, CommandRejection::RunCancelled);
     }
     dispatch_command(draft, message)
 }
@@ -107,8 +104,8 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, message: &InboxMessage) -> Ne
     match &message.body {
         InboxCommand::Prompt { run, blocks, .. } => on_prompt(draft, message.id, run, blocks),
         InboxCommand::Steer { run, blocks } => on_steer(draft, message.id, run, blocks),
-        InboxCommand::Answer { question, answer } => {
-            on_answer(draft, message.id, *question, answer)
+        InboxCommand::Answer { question, answer, .. } => {
+            human_answers::on_answer(draft, message.id, *question, answer)
         }
         InboxCommand::Cancel { run } => on_stop(draft, message.id, run.as_ref(), StopMode::Cancel),
         InboxCommand::Abort { run } => on_stop(draft, message.id, run.as_ref(), StopMode::Abort),
@@ -118,16 +115,13 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, message: &InboxMessage) -> Ne
         InboxCommand::Task { run, task, .. } => on_child_task(draft, message.id, run, task),
         InboxCommand::Compact { .. } => on_compact(draft, message.id),
         InboxCommand::Memory { text } => on_memory(draft, message.id, text),
+        InboxCommand::UpdatePermissions { updates } => {
+            session_changes::on_permission_updates(draft, message.id, updates)
+        }
+        InboxCommand::SetModel { change } => {
+            session_changes::on_set_model(draft, message.id, change)
+        }
     }
-}
-
-fn reject_command(
-    draft: &mut DecisionDraft<'_>,
-    message: InboxMessageId,
-    reason: CommandRejection,
-) -> NextStep {
-    draft.record(Record::CommandRejected { message, reason });
-    NextStep::Wait
 }
 
 fn on_prompt(
@@ -138,11 +132,11 @@ fn on_prompt(
 ) -> NextStep {
     let limits = draft.limits();
     if !has_content(blocks) {
-        reject_command(draft, message, CommandRejection::EmptyPrompt)
+        draft.reject_command(message, CommandRejection::EmptyPrompt)
     } else if is_known_run(draft, run) {
-        reject_command(draft, message, CommandRejection::RunIdInUse)
+        draft.reject_command(message, CommandRejection::RunIdInUse)
     } else if draft.state().prompt_queue.len() >= limits.queued_prompts as usize {
-        reject_command(draft, message, CommandRejection::TooManyPrompts)
+        draft.reject_command(message, CommandRejection::TooManyPrompts)
     } else {
         draft.record(Record::PromptQueued { message });
         NextStep::StartNextPrompt
@@ -175,7 +169,7 @@ fn on_steer(
                 draft.record(Record::SteeringQueued { message });
                 NextStep::Wait
             } else {
-                reject_command(draft, message, CommandRejection::TooManySteers)
+                draft.reject_command(message, CommandRejection::TooManySteers)
             }
         }
         Some(_) | None => on_prompt(draft, message, run, blocks),
@@ -195,7 +189,7 @@ fn on_child_finished(
         }
         None => None,
     };
-    heard.unwrap_or_else(|| reject_command(draft, message, CommandRejection::ChildNotAwaited))
+    heard.unwrap_or_else(|| draft.reject_command(message, CommandRejection::ChildNotAwaited))
 }
 
 /// Starts the one run of a child.
@@ -206,9 +200,9 @@ fn on_child_task(
     task: &ChildTask,
 ) -> NextStep {
     if task.prompt.trim().is_empty() {
-        reject_command(draft, message, CommandRejection::EmptyTask)
+        draft.reject_command(message, CommandRejection::EmptyTask)
     } else if is_known_run(draft, run) || draft.state().parent.is_some() {
-        reject_command(draft, message, CommandRejection::TaskAlreadyAssigned)
+        draft.reject_command(message, CommandRejection::TaskAlreadyAssigned)
     } else {
         draft.record(Record::ParentAssigned { message });
         draft.record(Record::PromptQueued { message });
@@ -219,9 +213,9 @@ fn on_child_task(
 fn on_memory(draft: &mut DecisionDraft<'_>, message: InboxMessageId, text: &str) -> NextStep {
     let waiting = draft.run().map_or(0, |run| run.memories.len());
     if text.trim().is_empty() {
-        reject_command(draft, message, CommandRejection::EmptyInstructions)
+        draft.reject_command(message, CommandRejection::EmptyInstructions)
     } else if waiting >= draft.limits().waiting_steers as usize {
-        reject_command(draft, message, CommandRejection::TooManyInstructions)
+        draft.reject_command(message, CommandRejection::TooManyInstructions)
     } else {
         draft.record(Record::InstructionsAdded { message });
         NextStep::Wait
@@ -233,7 +227,7 @@ fn on_compact(draft: &mut DecisionDraft<'_>, message: InboxMessageId) -> NextSte
         draft.record(Record::CompactionRequested { message });
         NextStep::Wait
     } else {
-        reject_command(draft, message, CommandRejection::NothingToCompact)
+        draft.reject_command(message, CommandRejection::NothingToCompact)
     }
 }
 
@@ -247,9 +241,9 @@ fn on_stop(
     match (active, target) {
         (Some((active, asked)), target) if target.is_none_or(|target| *target == active) => {
             if asked.is_some_and(|asked| asked.mode >= mode) {
-                reject_command(draft, message, CommandRejection::AlreadyStopping)
+                draft.reject_command(message, CommandRejection::AlreadyStopping)
             } else {
-                request_stop(draft, message, mode)
+                stopping::request_stop(draft, message, mode)
             }
         }
         (_, Some(target))
@@ -257,161 +251,6 @@ fn on_stop(
         {
             finish_unstarted_run(draft, target)
         }
-        (Some(_) | None, _) => reject_command(draft, message, CommandRejection::NoSuchRun),
-    }
-}
-
-/// Records that a stop was requested, and does what can be done at once.
-fn request_stop(
-    draft: &mut DecisionDraft<'_>,
-    message: InboxMessageId,
-    mode: StopMode,
-) -> NextStep {
-    draft.record(Record::CancelRequested { message, mode });
-    stopping::on_stop_requested(draft, mode)
-}
-
-fn on_answer(
-    draft: &mut DecisionDraft<'_>,
-    message: InboxMessageId,
-    id: QuestionId,
-    answer: &HumanAnswer,
-) -> NextStep {
-    let question = draft.run().and_then(|run| run.open_questions().find(|q| q.id == id)).cloned();
-    let Some(question) = question else {
-        return reject_command(draft, message, CommandRejection::QuestionNotOpen);
-    };
-    if question.is_expired(draft.at) {
-        // The timer, which is due, decides about the call.
-        return reject_command(draft, message, CommandRejection::QuestionExpired);
-    }
-    let kind = question.kind;
-    if !kind.accepts(answer) {
-        let accepted = kind.accepted_answers().to_vec();
-        let reason = CommandRejection::AnswerNotAccepted { question: id, accepted };
-        return reject_command(draft, message, reason);
-    }
-    if !matches_current_input(draft, &kind, answer) {
-        return reject_command(draft, message, CommandRejection::InputChanged);
-    }
-    draft.record(Record::QuestionAnswered { message });
-    match kind {
-        QuestionKind::Approval { call } => on_approval_answer(draft, call, answer),
-        QuestionKind::Uncertain { call } => on_uncertain_answer(draft, call, answer),
-        QuestionKind::ModelQuestion { call } => on_model_question_answer(draft, call, answer),
-        QuestionKind::Plan { call, .. } => plan_mode::on_plan_answer(draft, call, answer),
-        QuestionKind::PromptChanged { .. } => {
-            return on_prompt_change_answer(draft, message, answer);
-        }
-        QuestionKind::Guidance { .. } | QuestionKind::Budget { .. } => {
-            return on_pause_answer(draft, message, &kind, answer);
-        }
-    }
-    NextStep::AdvanceRound
-}
-
-/// Returns whether the approved input is the input that would run.
-fn matches_current_input(
-    draft: &DecisionDraft<'_>,
-    kind: &QuestionKind,
-    answer: &HumanAnswer,
-) -> bool {
-    let HumanAnswer::Allow { input_hash: Some(seen), .. } = answer else { return true };
-    let call = kind.call().and_then(|call| draft.call(call));
-    call.is_some_and(|call| call.tool_use.input.canonical_hash_hex() == **seen)
-}
-
-fn on_approval_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
-    if let HumanAnswer::Deny { reason } = answer {
-        let verdict = PermissionDecision::deny(DenialSource::Human, reason);
-        draft.record(Record::PermissionDecided { call, verdict });
-        draft.finalize_result(call, CallResult::from_denial(reason));
-    } else {
-        if let HumanAnswer::Allow { rule: Some(rule), .. } = answer {
-            grant_rule(draft, call, rule);
-        }
-        let verdict = PermissionDecision::Allow { by: Arc::from("human") };
-        draft.record(Record::PermissionDecided { call, verdict });
-    }
-}
-
-/// Records a granted rule, once.
-fn grant_rule(draft: &mut DecisionDraft<'_>, call: CallId, rule: &PermissionRule) {
-    let Some(call) = draft.call(call) else { return };
-    let grant = Grant::for_call(rule.clone(), &call.facts.subject);
-    let grants = &draft.state().grants;
-    if !grants.contains(&grant) && grants.len() < MAX_RULES {
-        let Grant { rule, folder } = grant;
-        draft.record(Record::RuleGranted { rule, folder });
-    }
-}
-
-/// Handles the answer of a human who was asked how a run in a loop, or with an exhausted budget,
-/// continues.
-fn on_pause_answer(
-    draft: &mut DecisionDraft<'_>,
-    message: InboxMessageId,
-    kind: &QuestionKind,
-    answer: &HumanAnswer,
-) -> NextStep {
-    if *answer == (HumanAnswer::Abandon {}) {
-        if let QuestionKind::Guidance { suspect_answer: Some(kept), .. } = kind {
-            return finish_with_suspect_answer(draft, kept);
-        }
-        return request_stop(draft, message, StopMode::Cancel);
-    }
-    match kind {
-        QuestionKind::Budget { .. } => draft.record(Record::BudgetExtended {}),
-        QuestionKind::Guidance { .. }
-        | QuestionKind::PromptChanged { .. }
-        | QuestionKind::Approval { .. }
-        | QuestionKind::Uncertain { .. }
-        | QuestionKind::ModelQuestion { .. }
-        | QuestionKind::Plan { .. } => draft.record(Record::GuidanceGiven { message }),
-    }
-    NextStep::ask_model(Transition::Guidance)
-}
-
-fn on_uncertain_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
-    let limit = draft.result_char_limit();
-    match answer {
-        HumanAnswer::Retry {} => draft.record(Record::CallRequeued { call }),
-        HumanAnswer::MarkDone { text } => {
-            draft.finalize_result(call, CallResult::from_human(text, limit));
-        }
-        HumanAnswer::Abandon {}
-        | HumanAnswer::Allow { .. }
-        | HumanAnswer::Deny { .. }
-        | HumanAnswer::Continue {}
-        | HumanAnswer::Text { .. } => {
-            draft.finalize_result(call, CallResult::from_lost_call(SideEffects::Unknown));
-        }
-    }
-}
-
-fn on_model_question_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
-    let limit = draft.result_char_limit();
-    let result = match answer {
-        HumanAnswer::Text { text } => CallResult::from_human(text, limit),
-        HumanAnswer::Deny { reason } => CallResult::from_denial(reason),
-        HumanAnswer::Allow { .. }
-        | HumanAnswer::Retry {}
-        | HumanAnswer::MarkDone { .. }
-        | HumanAnswer::Abandon {}
-        | HumanAnswer::Continue {} => return,
-    };
-    draft.finalize_result(call, result);
-}
-
-fn on_prompt_change_answer(
-    draft: &mut DecisionDraft<'_>,
-    message: InboxMessageId,
-    answer: &HumanAnswer,
-) -> NextStep {
-    if *answer == (HumanAnswer::Continue {}) {
-        draft.record(Record::PromptChangeAccepted {});
-        NextStep::Wait
-    } else {
-        request_stop(draft, message, StopMode::Cancel)
+        (Some(_) | None, _) => draft.reject_command(message, CommandRejection::NoSuchRun),
     }
 }

@@ -7,7 +7,8 @@ use super::next_step::NextStep;
 use crate::apply::apply;
 use crate::call::call_state::Call;
 use crate::call::outcome::CallResult;
-use crate::log::ids::{CallId, UnixMillis};
+use crate::log::command_rejection::CommandRejection;
+use crate::log::ids::{CallId, InboxMessageId, UnixMillis};
 use crate::log::input::Input;
 use crate::log::record::{AbandonCause, Durability, Record, RecordedResult, TimeLimit};
 use crate::message::reply::TokenUsage;
@@ -173,6 +174,16 @@ impl<'a> DecisionDraft<'a> {
     /// Adds a note to the model.
     pub(super) fn add_note(&mut self, text: &str) {
         self.record(Record::NoteAdded { text: Arc::from(text) });
+    }
+
+    /// Rejects a command: it changes nothing.
+    pub(super) fn reject_command(
+        &mut self,
+        message: InboxMessageId,
+        reason: CommandRejection,
+    ) -> NextStep {
+        self.record(Record::CommandRejected { message, reason });
+        NextStep::Wait
     }
 
     /// Requests a review, which the run then waits for.

@@ -16,16 +16,18 @@ pub(super) fn finish_without_result(
     draft: &mut DecisionDraft<'_>,
     causes: &[StopCause],
 ) -> NextStep {
-    let causes = include_cancel(draft, causes);
+    let causes = include_requested_end(draft, causes);
     finish_run(draft, &causes, Some(Arc::from("")))
 }
 
-/// Adds a requested cancel to the causes, whatever else ended the run. A fatal error, which is more
-/// specific, comes with its cancel already.
-fn include_cancel(draft: &DecisionDraft<'_>, causes: &[StopCause]) -> Vec<StopCause> {
-    let known = causes.contains(&StopCause::UserCancel);
-    let cancelled = (draft.is_stopping() && !known).then_some(StopCause::UserCancel);
-    cancelled.into_iter().chain(causes.iter().copied()).collect()
+/// Adds a requested end to the causes, by a person or by a hook, whatever else ended the run. A
+/// fatal error, which is more specific, comes with it already.
+fn include_requested_end(draft: &DecisionDraft<'_>, causes: &[StopCause]) -> Vec<StopCause> {
+    let cancelled = draft.is_stopping().then_some(StopCause::UserCancel);
+    let by_hook = draft.run().and_then(stop_conditions::hook_stop_cause);
+    let requested = cancelled.into_iter().chain(by_hook);
+    let missing = requested.filter(|cause| !causes.contains(cause));
+    missing.chain(causes.iter().copied()).collect()
 }
 
 /// Finishes the run: the first cause names it, the others are recorded beside it. `text_override`

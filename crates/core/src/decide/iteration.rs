@@ -9,6 +9,7 @@ use super::draft::DecisionDraft;
 use super::escalation;
 use super::finishing::{finish_run, finish_without_result};
 use super::next_step::{AskKind, ModelAsk, NextStep};
+use super::session_changes;
 use super::stop_conditions;
 use crate::log::record::{OutputBound, Record, ToolChoice, Transition};
 use crate::message::prompt_texts;
@@ -26,6 +27,7 @@ pub(super) fn ask_model(draft: &mut DecisionDraft<'_>, ask: ModelAsk) -> NextSte
     if let Some(step) = stop_before_call(draft, &kind) {
         return step;
     }
+    session_changes::switch_model_if_due(draft);
     let may_compact = match kind {
         AskKind::ForcingTool(_) if forced.is_some() => false,
         AskKind::WithCap(cap_tokens) if !draft.is_wrapping_up() => {
@@ -111,6 +113,7 @@ pub(super) fn start_forced_call(
     transition: Transition,
     tool: Arc<str>,
 ) -> NextStep {
+    session_changes::switch_model_if_due(draft);
     let cap_tokens = draft.run().map_or(0, |run| run.output_cap_tokens);
     start_model_call(draft, transition, cap_tokens, ToolChoice::Tool(tool))
 }

@@ -11,7 +11,7 @@ use crate::log::ids::ModelCallId;
 use crate::log::input::{FailureClass, ModelFailure};
 use crate::log::record::{AbandonCause, Record, Transition};
 use crate::message::reply::TokenUsage;
-use crate::run::active_run::{ActiveModel, Run};
+use crate::run::active_run::Run;
 use crate::stop::StopCause;
 
 pub(super) fn on_model_failed(
@@ -91,9 +91,9 @@ fn schedule_retry(
 }
 
 fn can_fall_back(draft: &DecisionDraft<'_>) -> bool {
-    let fallback = draft.settings().and_then(|settings| settings.fallback.clone());
-    let fits = fallback.is_some_and(|model| !budget::lacks_required_price(draft, &model));
-    fits && draft.run().is_some_and(|run| run.active_model == ActiveModel::Primary)
+    let (Some(run), Some(settings)) = (draft.run(), draft.settings()) else { return false };
+    let fallback = run.active_model.next().find(&settings).cloned();
+    fallback.is_some_and(|model| !budget::lacks_required_price(draft, &model))
 }
 
 /// Returns whether the run can wait for a provider that is down: it holds no resources meanwhile,

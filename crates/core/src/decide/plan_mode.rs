@@ -42,7 +42,7 @@ pub(super) fn on_plan_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer
         HumanAnswer::Continue {} => {
             (PermissionMode::AcceptEdits, prompt_texts::PLAN_APPROVED_WITH_EDITS)
         }
-        HumanAnswer::Deny { reason } => {
+        HumanAnswer::Deny { reason, .. } => {
             return draft.finalize_result(
                 call,
                 CallResult::from_denial(&prompt_texts::plan_rejected(reason)),

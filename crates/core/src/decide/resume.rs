@@ -31,8 +31,11 @@ pub(super) fn on_owner_changed(
     draft.record(Record::OwnerChanged { epoch });
     // A run that is about to end makes no further model call: the changed prompt does not matter.
     let changed = draft.state().prompt_hash.as_ref() != Some(prompt_hash);
-    let drifted =
-        changed && !draft.is_stopping() && !draft.is_round_fatal() && !draft.is_past_hard_limit();
+    let ends = draft.is_stopping()
+        || draft.is_round_fatal()
+        || draft.is_past_hard_limit()
+        || draft.run().is_some_and(Run::is_ended_by_hook);
+    let drifted = changed && !ends;
     // A model call without a reply is charged in full and made again.
     let was_calling_model = draft.abandon_model_call(AbandonCause::OwnerEnded);
     recover_interrupted_calls(draft);

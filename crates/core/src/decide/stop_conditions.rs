@@ -2,7 +2,7 @@
 
 use super::budget;
 use super::draft::DecisionDraft;
-use crate::run::active_run::RoundFatality;
+use crate::run::active_run::{RoundFatality, Run};
 use crate::stop::StopCause;
 
 /// Returns whether the model could be called once more.
@@ -22,8 +22,12 @@ pub(super) fn model_stop_causes(draft: &DecisionDraft<'_>, fatal: RoundFatality)
     causes.extend(general_stop_causes(draft));
     // Retries during a provider outage do not count towards the limit of the run.
     let calls = run.counters.model_calls.saturating_sub(run.counters.retries);
-    if calls >= draft.limits().model_calls {
+    let limits = draft.limits();
+    if calls >= limits.model_calls {
         causes.push(StopCause::MaxModelCalls);
+    }
+    if limits.model_replies.is_some_and(|most| run.reply_count() >= most) {
+        causes.push(StopCause::MaxModelReplies);
     }
     causes
 }
@@ -48,11 +52,19 @@ fn causes_against_tools(draft: &DecisionDraft<'_>) -> Vec<StopCause> {
     causes
 }
 
-/// Returns the general stop causes: cancelled, over budget, out of time.
+/// Returns the general stop causes: cancelled, ended by a hook, over budget, out of time.
 fn general_stop_causes(draft: &DecisionDraft<'_>) -> Vec<StopCause> {
     let cancelled = draft.is_stopping().then_some(StopCause::UserCancel);
     let late = draft.is_past_hard_limit().then_some(StopCause::HardTime);
-    cancelled.into_iter().chain(budget::exceeded_cap(draft)).chain(late).collect()
+    let ended_by_hook = draft.run().and_then(hook_stop_cause);
+    let first = cancelled.into_iter().chain(ended_by_hook);
+    first.chain(budget::exceeded_cap(draft)).chain(late).collect()
+}
+
+/// Returns the stop cause if a hook ends the run after the round.
+pub(super) fn hook_stop_cause(run: &Run) -> Option<StopCause> {
+    let stopped = run.hook_stop.as_ref().map(|_| StopCause::HookStopped);
+    stopped.or_else(|| run.deferred_tool_use.as_ref().map(|_| StopCause::ToolDeferred))
 }
 
 /// Returns what ended a run with an answer, and what else would have ended it. The limit on tool
@@ -68,11 +80,12 @@ pub(super) fn should_continue_with_steers(draft: &DecisionDraft<'_>) -> bool {
     draft.run().is_some_and(|run| !run.steers.is_empty()) && can_ask_model(draft)
 }
 
-/// Returns whether nothing may delay the end: a stop was requested, a time limit was reached, or
-/// the run waits for approval to continue, which an answer does not need.
+/// Returns whether nothing may delay the end: a stop was requested, a hook ends the run, a time limit
+/// was reached, or the run waits for approval to continue, which an answer does not need.
 pub(super) fn must_end_now(draft: &DecisionDraft<'_>) -> bool {
     draft.run().is_some_and(|run| {
         run.stop_request.is_some()
+            || run.is_ended_by_hook()
             || run.reached_time_limit.is_some()
             || run.human_pause().is_some()
     })

@@ -5,12 +5,23 @@ use super::draft::DecisionDraft;
 use super::finishing::{finish_with_suspect_answer, finish_without_result};
 use super::interrupted_review;
 use super::next_step::NextStep;
-use crate::log::record::{AbandonCause, StopMode};
+use crate::log::ids::InboxMessageId;
+use crate::log::record::{AbandonCause, Record, StopMode};
 use crate::run::active_run::RunPhase;
 use crate::stop::StopCause;
 
+/// Records that a stop was requested, and does what can be done at once.
+pub(super) fn request_stop(
+    draft: &mut DecisionDraft<'_>,
+    message: InboxMessageId,
+    mode: StopMode,
+) -> NextStep {
+    draft.record(Record::CancelRequested { message, mode });
+    on_stop_requested(draft, mode)
+}
+
 /// Handles a requested stop: does at once what can be done at once.
-pub(super) fn on_stop_requested(draft: &mut DecisionDraft<'_>, how: StopMode) -> NextStep {
+fn on_stop_requested(draft: &mut DecisionDraft<'_>, how: StopMode) -> NextStep {
     let Some(run) = draft.run() else { return NextStep::Wait };
     match &run.phase {
         RunPhase::Deciding => NextStep::Wait,

@@ -13,7 +13,7 @@ use super::plan_mode;
 use super::structured_answer::{self, StructuredAnswer};
 use super::wind_down;
 use crate::call::call_facts::AnsweredBy;
-use crate::call::call_state::{Call, CallState};
+use crate::call::call_state::{AskReason, Call, CallState};
 use crate::call::jitter;
 use crate::call::outcome::{CallResult, OutcomeKind, SideEffects, ToolOutcome};
 use crate::log::ids::{CallId, UnixMillis};
@@ -40,7 +40,7 @@ fn authorize_all(draft: &mut DecisionDraft<'_>) {
     let is_undecided = |call: &&Call| call.state == CallState::AwaitingPermission;
     let ids: Vec<CallId> = draft.calls().iter().filter(is_undecided).map(|call| call.id).collect();
     for id in ids {
-        authorize_call(draft, id, HookPreference::Neutral);
+        authorize_call(draft, id, HookPreference::Neutral, None);
     }
 }
 
@@ -49,6 +49,7 @@ pub(super) fn authorize_call(
     draft: &mut DecisionDraft<'_>,
     id: CallId,
     preference: HookPreference,
+    ask_reason: Option<Arc<str>>,
 ) {
     let limits = draft.limits();
     let Some(index) = draft.calls().iter().position(|call| call.id == id) else { return };
@@ -78,7 +79,75 @@ pub(super) fn authorize_call(
         verdict = PermissionDecision::ask_or_deny(&call.tool_use.name, by, settings.rules.human);
     }
     let answered_by = call.facts.answered_by;
+    let verdict = match preference {
+        HookPreference::Ask => verdict.with_hook_reason(ask_reason),
+        HookPreference::Neutral | HookPreference::Allow => verdict,
+    };
     follow_decision(draft, id, verdict, answered_by);
+}
+
+/// Acts on the approval of a human. Rules that deny the call win over it: they may have changed
+/// since the human was asked, and the human may have changed the arguments.
+pub(super) fn accept_approval(draft: &mut DecisionDraft<'_>, id: CallId) {
+    let limit = draft.limits().result_chars;
+    let Some(call) = draft.call(id) else { return };
+    if let Some(error) = call.blocking_error() {
+        let result = CallResult::from_error(OutcomeKind::Failed, &error, limit);
+        return draft.finalize_result(id, result);
+    }
+    let answered_by = call.facts.answered_by;
+    let verdict = match find_denial(draft, call) {
+        Some((by, reason)) => PermissionDecision::Deny { by, reason },
+        None => PermissionDecision::Allow { by: Arc::from("human") },
+    };
+    follow_decision(draft, id, verdict, answered_by);
+}
+
+/// Runs a call again that did not take effect. A rule that denies it by now wins over the human who
+/// said so.
+pub(super) fn repeat_call(draft: &mut DecisionDraft<'_>, id: CallId) {
+    let denial = draft.call(id).and_then(|call| find_denial(draft, call));
+    match denial {
+        Some((by, reason)) => {
+            let verdict = PermissionDecision::Deny { by, reason };
+            follow_decision(draft, id, verdict, AnsweredBy::Tool);
+        }
+        None => draft.record(Record::CallRequeued { call: id }),
+    }
+}
+
+/// Decides again about a call whose approval was asked for before the permissions changed. A
+/// question that is still needed stays open.
+pub(super) fn reconsider_question(draft: &mut DecisionDraft<'_>, id: CallId) {
+    let (Some(call), Some(settings)) = (draft.call(id), draft.settings()) else { return };
+    let by_hook = call.ask_reason.as_ref().is_some_and(AskReason::is_hook);
+    let preference = if by_hook { HookPreference::Ask } else { HookPreference::Neutral };
+    let grants = &draft.state().grants;
+    let query = call.facts.permission_query(&call.tool_use.name, grants, preference);
+    let answered_by = call.facts.answered_by;
+    match settings.rules.decide(query) {
+        PermissionDecision::Ask { .. } | PermissionDecision::Classify {} => {}
+        verdict @ (PermissionDecision::Allow { .. } | PermissionDecision::Deny { .. }) => {
+            follow_decision(draft, id, verdict, answered_by);
+        }
+    }
+}
+
+/// Denies a call that was allowed before the permissions changed and has not run, if nothing could
+/// allow it now.
+pub(super) fn deny_if_forbidden(draft: &mut DecisionDraft<'_>, id: CallId) {
+    let denial = draft.call(id).and_then(|call| find_denial(draft, call));
+    if let Some((by, reason)) = denial {
+        let verdict = PermissionDecision::Deny { by, reason };
+        follow_decision(draft, id, verdict, AnsweredBy::Tool);
+    }
+}
+
+/// Returns why a call may not run whoever approves it.
+fn find_denial(draft: &DecisionDraft<'_>, call: &Call) -> Option<(DenialSource, Arc<str>)> {
+    let settings = draft.settings()?;
+    let (name, grants) = (&call.tool_use.name, &draft.state().grants);
+    settings.rules.find_denial(call.facts.permission_query(name, grants, HookPreference::Neutral))
 }
 
 /// Records a permission decision and acts on it.
@@ -170,6 +239,7 @@ fn start_ready_calls(draft: &mut DecisionDraft<'_>) {
 
 fn startable_call(calls: &[Call], index: usize, at: UnixMillis) -> Option<CallId> {
     let (call, before) = calls.get(..=index).and_then(<[Call]>::split_last)?;
+    let after = calls.get(index.saturating_add(1)..).unwrap_or_default();
     let due = match call.state {
         CallState::Ready => true,
         CallState::AwaitingRetry { until } => until <= at,
@@ -183,7 +253,9 @@ fn startable_call(calls: &[Call], index: usize, at: UnixMillis) -> Option<CallId
         | CallState::AwaitingPostHook(_)
         | CallState::Finished(_) => false,
     };
-    let blocked = before.iter().any(|earlier| earlier.must_precede(call));
+    // A human may have changed the call into one that conflicts with a later call in flight.
+    let blocked = before.iter().any(|earlier| earlier.must_precede(call))
+        || after.iter().any(|later| later.is_in_conflict_with(call));
     (due && !blocked).then_some(call.id)
 }
 

@@ -8,6 +8,7 @@ use crate::call::call_state::{Call, CallState};
 use crate::call::outcome::{CallResult, OutcomeKind, SideEffects, ToolError};
 use crate::log::ids::{CallId, UnixMillis};
 use crate::log::record::StopMode;
+use crate::run::active_run::Run;
 use crate::run::child_runs::PendingChildren;
 use crate::run::question::QuestionKind;
 
@@ -55,6 +56,13 @@ pub(super) fn wind_down_reason(draft: &DecisionDraft<'_>) -> Option<&'static str
     if draft.run().is_some_and(|run| run.reached_time_limit.is_some()) {
         return Some("the time limit was reached before this call ran");
     }
+    let run = draft.run();
+    if run.is_some_and(|run| run.hook_stop.is_some()) {
+        return Some("a hook ended the run before this call ran");
+    }
+    if run.is_some_and(|run| run.deferred_tool_use.is_some()) {
+        return Some("another call of the same reply was deferred");
+    }
     draft.is_round_fatal().then_some("another call of the same reply failed fatally")
 }
 
@@ -86,12 +94,15 @@ fn wind_down_result(draft: &DecisionDraft<'_>, call: &Call, reason: &str) -> Opt
 }
 
 /// Returns the result of a call whose child runs were cancelled. They are waited for, but not for
-/// ever; a run that failed fatally does not need what the others found.
+/// ever; a run that failed fatally, or that a hook ends, does not need what the others found.
 fn cancelled_children_result(
     draft: &DecisionDraft<'_>,
     pending: &PendingChildren,
 ) -> Option<CallResult> {
-    let ends = is_aborting(draft) || is_cancel_wait_over(draft) || draft.is_round_fatal();
+    let ends = is_aborting(draft)
+        || is_cancel_wait_over(draft)
+        || draft.is_round_fatal()
+        || draft.run().is_some_and(Run::is_ended_by_hook);
     let limit = draft.result_char_limit();
     ends.then(|| {
         let message = children::abandoned_children_text(pending, limit / 20);

@@ -48,6 +48,16 @@ pub enum CommandRejection {
     },
     /// Another input was approved than the call has.
     InputChanged,
+    /// The command changes nothing.
+    NothingToChange,
+    /// The changed input was not assessed by the owner of the lane.
+    InputNotAssessed,
+    /// The conversation would have too many rules or folders.
+    TooManyPermissions,
+    /// A folder is not an absolute path.
+    FolderNotAbsolute,
+    /// A budget in dollars cannot be enforced with the model: its price is unknown.
+    PriceUnknown,
 }
 
 impl CommandRejection {
@@ -72,6 +82,11 @@ impl CommandRejection {
             Self::RunCancelled => "run_cancelled",
             Self::AnswerNotAccepted { .. } => "answer_not_accepted",
             Self::InputChanged => "input_changed",
+            Self::NothingToChange => "nothing_to_change",
+            Self::InputNotAssessed => "input_not_assessed",
+            Self::TooManyPermissions => "too_many_permissions",
+            Self::FolderNotAbsolute => "folder_not_absolute",
+            Self::PriceUnknown => "price_unknown",
         }
     }
 }

@@ -149,7 +149,7 @@ fn records_that_do_not_fit_change_nothing() {
         Record::PromptChangeAccepted {},
         Record::Configured {},
         Record::CallLost { call },
-        Record::CallInputChanged { call },
+        Record::CallInputChanged { call, message: None },
     ];
     for record in strays {
         let records = vec![record];

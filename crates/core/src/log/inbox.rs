@@ -7,9 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::ids::{InboxMessageId, LaneId, QuestionId, RunId};
 use crate::message::content_block::ContentBlock;
-use crate::permission::PermissionRule;
+use crate::permission::PermissionUpdate;
 use crate::run::child_runs::{ChildResult, ChildTask, ParentLink};
+use crate::settings::model_change::ModelChange;
 use crate::settings::run_settings::RunSettings;
+
+pub use crate::log::human_answer::{
+    AfterDenial, AnswerChannel, AnswerKind, AnswerSource, ChangedInput, HumanAnswer,
+};
 
 /// A message in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,6 +59,9 @@ pub enum InboxCommand {
         question: QuestionId,
         /// The answer.
         answer: HumanAnswer,
+        /// Who answered, if the sender said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answered_by: Option<AnswerSource>,
     },
     /// Stop at the next safe boundary.
     #[serde(rename = "cancel/1")]
@@ -101,62 +109,18 @@ pub enum InboxCommand {
         /// Text of the instructions.
         text: Arc<str>,
     },
-}
-
-/// A human's answer.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HumanAnswer {
-    /// Approves: run the call.
-    Allow {
-        /// A rule to keep for the rest of the conversation, exactly as it was shown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rule: Option<PermissionRule>,
-        /// Hash of the input that was approved: a call with another input is not approved.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        input_hash: Option<Arc<str>>,
+    /// Change the permissions from now on: of the active run at once, and of later runs.
+    #[serde(rename = "update_permissions/1")]
+    UpdatePermissions {
+        /// The changes, in order.
+        updates: Vec<PermissionUpdate>,
     },
-    /// Denies the call.
-    Deny {
-        /// Reason for the model.
-        reason: Arc<str>,
+    /// Change the model from the next model call on, and for later runs.
+    #[serde(rename = "set_model/1")]
+    SetModel {
+        /// What changes.
+        change: Arc<ModelChange>,
     },
-    /// The interrupted call did not happen: run it again.
-    Retry {},
-    /// The interrupted call did happen.
-    MarkDone {
-        /// Result of the call.
-        text: Arc<str>,
-    },
-    /// Leave the interrupted call as it is, or end a run that cannot continue.
-    Abandon {},
-    /// Continue although the prompt or the tools changed.
-    Continue {},
-    /// Text, for a tool that asks a question.
-    Text {
-        /// The text.
-        text: Arc<str>,
-    },
-}
-
-/// The kind of a human's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerKind {
-    /// The call is approved.
-    Allow,
-    /// The call is denied.
-    Deny,
-    /// The call is run again.
-    Retry,
-    /// The effect of the call did happen.
-    MarkDone,
-    /// The call or the run is given up.
-    Abandon,
-    /// The run continues.
-    Continue,
-    /// Text for the model.
-    Text,
 }
 
 impl InboxCommand {
@@ -164,6 +128,12 @@ impl InboxCommand {
     #[must_use]
     pub fn prompt(run: RunId, blocks: Vec<ContentBlock>) -> Self {
         Self::Prompt { run, blocks, settings: None }
+    }
+
+    /// An answer whose sender does not say who gave it.
+    #[must_use]
+    pub fn answer(question: QuestionId, answer: HumanAnswer) -> Self {
+        Self::Answer { question, answer, answered_by: None }
     }
 
     /// Returns the kind of the command, as stores keep it.
@@ -179,48 +149,8 @@ impl InboxCommand {
             Self::Task { .. } => "task",
             Self::Compact { .. } => "compact",
             Self::Memory { .. } => "memory",
-        }
-    }
-}
-
-impl HumanAnswer {
-    /// Returns the kind of the answer.
-    #[must_use]
-    pub fn kind(&self) -> AnswerKind {
-        match self {
-            Self::Allow { .. } => AnswerKind::Allow,
-            Self::Deny { .. } => AnswerKind::Deny,
-            Self::Retry {} => AnswerKind::Retry,
-            Self::MarkDone { .. } => AnswerKind::MarkDone,
-            Self::Abandon {} => AnswerKind::Abandon,
-            Self::Continue {} => AnswerKind::Continue,
-            Self::Text { .. } => AnswerKind::Text,
-        }
-    }
-
-    /// Approves the call once.
-    #[must_use]
-    pub fn allow() -> Self {
-        Self::Allow { rule: None, input_hash: None }
-    }
-
-    /// Approves the call and keeps this rule for the rest of the conversation.
-    #[must_use]
-    pub fn allow_with_rule(rule: PermissionRule) -> Self {
-        Self::Allow { rule: Some(rule), input_hash: None }
-    }
-
-    /// Returns the answer, if it approves, limited to this input.
-    #[must_use]
-    pub fn for_input_hash(self, hash: &str) -> Self {
-        match self {
-            Self::Allow { rule, .. } => Self::Allow { rule, input_hash: Some(Arc::from(hash)) },
-            Self::Deny { .. }
-            | Self::Retry {}
-            | Self::MarkDone { .. }
-            | Self::Abandon {}
-            | Self::Continue {}
-            | Self::Text { .. } => self,
+            Self::UpdatePermissions { .. } => "update_permissions",
+            Self::SetModel { .. } => "set_model",
         }
     }
 }

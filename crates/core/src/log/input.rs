@@ -88,6 +88,9 @@ pub enum Input {
         /// Context for the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<Arc<str>>,
+        /// Why the run must end after the round, if the hook says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stop: Option<Arc<str>>,
     },
     /// A review returned its result.
     #[serde(rename = "review_returned/1")]
@@ -199,7 +202,11 @@ pub enum HookDecision {
     /// The call may run, if no rule denies it or requires approval.
     Allow {},
     /// A human must approve the call.
-    Ask {},
+    Ask {
+        /// Why, for the human.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Arc<str>>,
+    },
     /// The call is denied.
     Deny {
         /// Reason for the model.
@@ -214,7 +221,12 @@ pub enum HookDecision {
         /// Preference of the hook for the changed call.
         #[serde(default)]
         preference: HookPreference,
+        /// Why a human must approve the changed call, if the hook wants that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Arc<str>>,
     },
+    /// The call does not run now: the run ends, and its result names the call.
+    Defer {},
 }
 
 /// The result of a classifier.

@@ -17,7 +17,7 @@ use crate::guard::loop_detection::EscalationLevel;
 use crate::log::command_rejection::CommandRejection;
 use crate::log::ids::{CallId, Epoch, InboxMessageId, LaneId, ModelCallId, RunId, Seq, UnixMillis};
 use crate::message::reply::TokenUsage;
-use crate::permission::{PermissionDecision, PermissionMode, PermissionRule};
+use crate::permission::{PermissionDecision, PermissionMode, PermissionRule, PermissionUpdate};
 use crate::run::journal::JournalChange;
 use crate::run::question::Question;
 use crate::run::review::{Review, ReviewId};
@@ -145,11 +145,14 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<Arc<str>>,
     },
-    /// A hook changed the arguments of a call.
+    /// A hook, or a human who approved the call, changed its arguments.
     #[serde(rename = "call_input_changed/1")]
     CallInputChanged {
         /// The call.
         call: CallId,
+        /// The inbox message with the answer that changed them; without one a hook did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<InboxMessageId>,
     },
     /// The permission decision of a call was made.
     #[serde(rename = "permission_decided/1")]
@@ -382,6 +385,37 @@ pub enum Record {
         /// The folder the rule applies in, if it is about commands; empty for the workspace folder.
         #[serde(default, skip_serializing_if = "str::is_empty")]
         folder: Arc<str>,
+    },
+    /// The permissions changed for the rest of the conversation.
+    #[serde(rename = "permissions_updated/1")]
+    PermissionsUpdated {
+        /// The inbox message with the change: an answer, or a command.
+        message: InboxMessageId,
+        /// The change.
+        update: PermissionUpdate,
+        /// The folder that allow rules for commands apply in; empty for the workspace folder.
+        #[serde(default, skip_serializing_if = "str::is_empty")]
+        folder: Arc<str>,
+    },
+    /// Another model is to be called from the next model call on.
+    #[serde(rename = "model_change_requested/1")]
+    ModelChangeRequested {
+        /// The inbox message with the change.
+        message: InboxMessageId,
+    },
+    /// The requested model is called from here on.
+    #[serde(rename = "model_changed/1")]
+    ModelChanged {
+        /// Name of the model.
+        model: Arc<str>,
+    },
+    /// A hook requested that the run ends after the round.
+    #[serde(rename = "hook_stop_requested/1")]
+    HookStopRequested {
+        /// The call that the hook was run for.
+        call: CallId,
+        /// Why the run ends; empty if the hook gave no reason.
+        reason: Arc<str>,
     },
     /// A classifier reviewed a call.
     #[serde(rename = "call_classified/1")]

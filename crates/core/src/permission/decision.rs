@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+/// What requires approval if a hook does.
+pub(crate) const ASKED_BY_HOOK: &str = "hook";
+
 /// The permission decision about one call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -17,6 +20,9 @@ pub enum PermissionDecision {
     Ask {
         /// The rule that requires approval.
         by: Arc<str>,
+        /// Why, if a hook said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Arc<str>>,
     },
     /// A classifier decides.
     Classify {},
@@ -97,11 +103,24 @@ impl PermissionDecision {
         Self::Deny { by, reason: reason.clone() }
     }
 
+    /// Returns the decision with the reason of the hook that wants a human to approve the call: for
+    /// the human, or for the model if no human is available.
+    #[must_use]
+    pub fn with_hook_reason(self, told: Option<Arc<str>>) -> Self {
+        match (self, told) {
+            (Self::Ask { by, .. }, told) if &*by == ASKED_BY_HOOK => Self::Ask { by, reason: told },
+            (Self::Deny { by: by @ DenialSource::NoApprover, .. }, Some(reason)) => {
+                Self::Deny { by, reason }
+            }
+            (other, _) => other,
+        }
+    }
+
     /// Returns a question to a human, or a denial if no human is available.
     #[must_use]
     pub fn ask_or_deny(tool: &str, by: Arc<str>, human: HumanAvailability) -> Self {
         match human {
-            HumanAvailability::Available => Self::Ask { by },
+            HumanAvailability::Available => Self::Ask { by, reason: None },
             HumanAvailability::Absent => {
                 let reason =
                     format!("{tool} requires approval, and no one is available to approve it");

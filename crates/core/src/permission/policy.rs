@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::decision::{
-    DefaultDecision, DenialSource, HookPreference, HumanAvailability, PermissionDecision,
+    ASKED_BY_HOOK, DefaultDecision, DenialSource, HookPreference, HumanAvailability,
+    PermissionDecision,
 };
 use super::grant::Grant;
 use super::inline_programs::shows_what_it_runs;
@@ -45,6 +46,9 @@ pub struct Permissions {
     pub default_decision: DefaultDecision,
     /// Whether a human is available.
     pub human: HumanAvailability,
+    /// Folders that were added to the workspace while the conversation went on, as absolute paths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<Arc<str>>,
 }
 
 /// A call as the rules see it.
@@ -102,7 +106,7 @@ impl Permissions {
                 PermissionDecision::ask_or_deny(query.tool, by, self.human)
             }
             (_, HookPreference::Ask) => {
-                PermissionDecision::ask_or_deny(query.tool, Arc::from("hook"), self.human)
+                PermissionDecision::ask_or_deny(query.tool, Arc::from(ASKED_BY_HOOK), self.human)
             }
             (RuleDecision::Allow(by), _) => PermissionDecision::Allow { by },
             (RuleDecision::Undecided, HookPreference::Allow) => {
@@ -133,6 +137,18 @@ impl Permissions {
             .or_else(|| self.check_allow(query))
             .or_else(|| check_read_only(query))
             .unwrap_or_else(|| self.undecided_by_mode(query))
+    }
+
+    /// Returns why a call may not run even if a human approves it: a deny rule, a protected path, or
+    /// the mode.
+    #[must_use]
+    pub fn find_denial(&self, query: PermissionQuery<'_>) -> Option<(DenialSource, Arc<str>)> {
+        let denial = |decision: RuleDecision| match decision {
+            RuleDecision::Deny(by, reason) => Some((by, reason)),
+            RuleDecision::Allow(_) | RuleDecision::Ask(_) | RuleDecision::Undecided => None,
+        };
+        let by_rules = self.check_deny_and_ask(query).and_then(denial);
+        by_rules.or_else(|| self.check_mode(query).and_then(denial))
     }
 
     /// Evaluates deny and ask rules: a match of any part of the call is enough.

@@ -10,6 +10,7 @@ struct Used<'a> {
     counters: &'a RunCounters,
     spent: Spending,
     active_ms: u64,
+    replies: u32,
 }
 
 impl<'a> Used<'a> {
@@ -18,11 +19,13 @@ impl<'a> Used<'a> {
             counters: &run.counters,
             spent: run.spent,
             active_ms: run.active_ms,
+            replies: run.reply_count(),
         });
         let ended = || {
             let ended = conversation.last_run_end.as_ref()?;
             let (spent, active_ms) = (ended.spent, ended.active_ms);
-            Some(Self { counters: &ended.counters, spent, active_ms })
+            let replies = ended.counters.iterations;
+            Some(Self { counters: &ended.counters, spent, active_ms, replies })
         };
         active.or_else(ended)
     }
@@ -43,6 +46,10 @@ pub fn limit_reached(conversation: &Conversation, cause: StopCause) -> Option<St
         StopCause::MaxModelCalls => {
             let calls = counters.model_calls.saturating_sub(counters.retries);
             Some(format!("{calls} of {} used", counted(limits.model_calls, "model call")))
+        }
+        StopCause::MaxModelReplies => {
+            let most = limits.model_replies?;
+            Some(format!("{} of {} used", used.replies, counted_replies(most)))
         }
         StopCause::BudgetTokens => Some(budget(conversation, &used, Unit::Tokens)),
         StopCause::BudgetUsd => Some(budget(conversation, &used, Unit::Dollars)),
@@ -72,10 +79,16 @@ pub fn limit_reached(conversation: &Conversation, cause: StopCause) -> Option<St
         | StopCause::PriceUnknown
         | StopCause::SoftTime
         | StopCause::HookStopped
+        | StopCause::ToolDeferred
         | StopCause::ProviderFailed
         | StopCause::ResumeUnsafe
         | StopCause::AskedHuman => None,
     }
+}
+
+/// Returns a number of replies with its noun.
+fn counted_replies(count: u32) -> String {
+    format!("{count} {}", if count == 1 { "reply" } else { "replies" })
 }
 
 /// Returns a count with its noun: `1 round`, `2 rounds`.

@@ -20,6 +20,8 @@ use crate::permission::PermissionMode;
 use crate::run::question::{Question, QuestionKind, SuspectAnswer};
 use crate::run::review::{Review, ReviewId};
 
+pub use crate::run::active_model::ActiveModel;
+
 /// A run: one supervised execution, from its prompt to its one terminal record.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Run {
@@ -75,6 +77,12 @@ pub struct Run {
     pub last_error: Option<Arc<str>>,
     /// Whether the current iteration still has no reply: a retry of the model call belongs to it.
     pub awaits_reply: bool,
+    /// Whether another model is called from the next model call on.
+    pub is_model_change_due: bool,
+    /// Why a hook ends the run after the round, if one does.
+    pub hook_stop: Option<Arc<str>>,
+    /// The call that a hook deferred: the run ends after the round.
+    pub deferred_tool_use: Option<ToolUse>,
 }
 
 /// A time limit that was reached.
@@ -84,16 +92,6 @@ pub struct ReachedTimeLimit {
     pub limit: TimeLimit,
     /// When the limit was reached.
     pub at: UnixMillis,
-}
-
-/// The model that is called.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum ActiveModel {
-    /// The model of the settings.
-    #[default]
-    Primary,
-    /// The fallback model.
-    Fallback,
 }
 
 /// The phase of a run.
@@ -238,6 +236,19 @@ pub struct StopRequest {
     pub mode: StopMode,
     /// When the stop was requested.
     pub at: UnixMillis,
+    /// What was in progress then.
+    pub during: StopPoint,
+}
+
+/// What is in progress when a run is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StopPoint {
+    /// A model call, or the wait for its retry.
+    ModelCall,
+    /// The tool calls of a reply.
+    ToolCalls,
+    /// Something else: a review, a question.
+    Other,
 }
 
 /// The last reply, for projections.
@@ -284,6 +295,9 @@ impl Run {
             task_budget: TaskBudgetLedger::default(),
             last_error: None,
             awaits_reply: false,
+            is_model_change_due: false,
+            hook_stop: None,
+            deferred_tool_use: None,
         }
     }
 
@@ -310,6 +324,28 @@ impl Run {
             | RunPhase::AwaitingRetry { .. }
             | RunPhase::InReview(_) => None,
         }
+    }
+
+    /// Returns what is in progress, for a stop that is requested now.
+    pub(crate) fn stop_point(&self) -> StopPoint {
+        match &self.phase {
+            RunPhase::CallingModel(_) | RunPhase::AwaitingRetry { .. } => StopPoint::ModelCall,
+            RunPhase::RunningTools(_) => StopPoint::ToolCalls,
+            RunPhase::Paused(halt) if halt.round.is_some() => StopPoint::ToolCalls,
+            RunPhase::Deciding | RunPhase::InReview(_) | RunPhase::Paused(_) => StopPoint::Other,
+        }
+    }
+
+    /// Returns whether a hook ends the run after the round.
+    #[must_use]
+    pub fn is_ended_by_hook(&self) -> bool {
+        self.hook_stop.is_some() || self.deferred_tool_use.is_some()
+    }
+
+    /// Returns how many replies the run has received.
+    #[must_use]
+    pub fn reply_count(&self) -> u32 {
+        self.counters.iterations.saturating_sub(u32::from(self.awaits_reply))
     }
 
     /// Returns the model call in flight.

@@ -10,17 +10,18 @@ use crate::call::call_state::Call;
 use crate::context::{Summariser, TokenMeter, WindowPressure, compaction_trial, count_tokens};
 use crate::log::ids::{CallId, Epoch, ModelCallId, QuestionId, RunId, Seq, UnixMillis};
 use crate::log::record::TimeLimit;
-use crate::message::content_block::ContentBlock;
+use crate::message::content_block::{ContentBlock, ToolUse};
 use crate::message::raw_json::RawJson;
 use crate::message::reply::TokenUsage;
 use crate::message::request::ModelRequest;
 use crate::message::transcript::Transcript;
-use crate::permission::Grant;
-use crate::run::active_run::{ActiveModel, LastReply, Run};
+use crate::permission::{Grant, SessionPermissions};
+use crate::run::active_run::{ActiveModel, LastReply, Run, StopPoint};
 use crate::run::child_runs::{OrphanedChild, ParentLink};
 use crate::run::journal::Journal;
 use crate::run::review::ReviewId;
 use crate::settings::conversation_settings::{ModelSpec, Settings};
+use crate::settings::model_change::ModelOverride;
 use crate::settings::run_settings::RunSettings;
 use crate::stop::{ResultSubtype, StopCause, TextPresence};
 
@@ -85,6 +86,10 @@ pub struct Conversation {
     pub shown_journal_version: u64,
     /// Rules that humans granted for the rest of the conversation.
     pub grants: Vec<Grant>,
+    /// Other permissions that changed for the rest of the conversation.
+    pub session_permissions: SessionPermissions,
+    /// The model that replaces the one of the settings for the rest of the conversation.
+    pub model_override: Option<ModelOverride>,
     /// The parent, if the conversation is a child run.
     pub parent: Option<ParentLink>,
     /// Whether a compaction was requested.
@@ -166,6 +171,10 @@ pub struct RunEnd {
     pub structured_output: Option<RawJson>,
     /// Whether a timer ended the run, because nothing else did in time.
     pub ended_by_timer: bool,
+    /// What was in progress when a stop of the run was requested, if one was.
+    pub stopped_during: Option<StopPoint>,
+    /// The call that a hook deferred, if that ended the run.
+    pub deferred_tool_use: Option<ToolUse>,
 }
 
 impl RunEnd {
@@ -216,7 +225,7 @@ impl Conversation {
     #[must_use]
     pub fn active_settings(&self) -> Option<Arc<Settings>> {
         let settings = self.settings.clone()?;
-        match settings.fallback.clone().filter(|_| self.uses_fallback_model()) {
+        match self.fallback_in_use(&settings).cloned() {
             Some(model) => Some(Arc::new(Settings { model, ..(*settings).clone() })),
             None => Some(settings),
         }
@@ -226,12 +235,12 @@ impl Conversation {
     #[must_use]
     pub fn active_model(&self) -> Option<&ModelSpec> {
         let settings = self.settings.as_ref()?;
-        let fallback = settings.fallback.as_ref().filter(|_| self.uses_fallback_model());
-        Some(fallback.unwrap_or(&settings.model))
+        Some(self.fallback_in_use(settings).unwrap_or(&settings.model))
     }
 
-    fn uses_fallback_model(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.active_model == ActiveModel::Fallback)
+    fn fallback_in_use<'a>(&self, settings: &'a Settings) -> Option<&'a ModelSpec> {
+        let active = self.run.as_ref().map(|run| run.active_model);
+        active.filter(|active| *active != ActiveModel::Primary)?.find(settings)
     }
 
     /// Returns what is left of the task budget, as the model is told.

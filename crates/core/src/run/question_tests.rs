@@ -20,7 +20,7 @@ fn each_question_takes_its_answers_and_no_other() {
     let text: Arc<str> = Arc::from("x");
     let answers = [
         ("allow", HumanAnswer::allow()),
-        ("deny", HumanAnswer::Deny { reason: text.clone() }),
+        ("deny", HumanAnswer::deny(text.clone())),
         ("retry", HumanAnswer::Retry {}),
         ("done", HumanAnswer::MarkDone { text: text.clone() }),
         ("abandon", HumanAnswer::Abandon {}),

@@ -13,6 +13,8 @@ use crate::message::raw_json::{RawJson, sha256_hex};
 use crate::permission::{PermissionMode, Permissions};
 use crate::settings::limits::{Limits, RunTimeLimits};
 
+pub use crate::settings::temperature::{InvalidTemperature, Temperature};
+
 /// The settings of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,6 +62,9 @@ pub struct Settings {
     /// The fallback model, called when the first one stays down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<ModelSpec>,
+    /// Further fallback models, each called when the one before stays down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_fallbacks: Vec<ModelSpec>,
     /// Settings of the model's thinking.
     #[serde(default)]
     pub thinking: ThinkingSettings,
@@ -115,57 +120,6 @@ impl ResumePolicy {
     }
 }
 
-/// A sampling temperature between 0 and 2, in thousandths: settings are compared and hashed, which
-/// floating-point numbers are not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "u16", into = "u16")]
-pub struct Temperature(u16);
-
-/// A temperature that no provider accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("temperature must be between 0 and 2, such as 0.7")]
-pub struct InvalidTemperature;
-
-impl Temperature {
-    const MOST_THOUSANDTHS: u16 = 2_000;
-
-    /// Converts a number to a temperature, rounded to thousandths.
-    ///
-    /// # Errors
-    ///
-    /// If the number is not between 0 and 2.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be a small number that is not negative"
-    )]
-    pub fn new(temperature: f64) -> Result<Self, InvalidTemperature> {
-        let fits = (0.0..=2.0).contains(&temperature);
-        fits.then(|| Self((temperature * 1_000.0).round() as u16)).ok_or(InvalidTemperature)
-    }
-
-    /// Returns the number, as requests contain it.
-    #[must_use]
-    pub fn as_f64(self) -> f64 {
-        f64::from(self.0) / 1_000.0
-    }
-}
-
-impl TryFrom<u16> for Temperature {
-    type Error = InvalidTemperature;
-
-    fn try_from(thousandths: u16) -> Result<Self, InvalidTemperature> {
-        let fits = thousandths <= Self::MOST_THOUSANDTHS;
-        fits.then_some(Self(thousandths)).ok_or(InvalidTemperature)
-    }
-}
-
-impl From<Temperature> for u16 {
-    fn from(temperature: Temperature) -> Self {
-        temperature.0
-    }
-}
-
 /// How long the provider keeps cached prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CacheLifetime {
@@ -216,6 +170,21 @@ pub struct ThinkingSettings {
     pub task_tokens: Option<u64>,
     /// Names of beta features to enable.
     pub betas: Vec<Arc<str>>,
+    /// How much of the thinking the provider sends; the provider decides if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display: Option<ThinkingDisplay>,
+}
+
+/// How much of its thinking a model sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkingDisplay {
+    /// A summary.
+    Summarized,
+    /// Nothing.
+    Omitted,
+    /// The important parts.
+    Highlights,
 }
 
 /// Effort of a model.
@@ -326,6 +295,42 @@ pub struct HookPoints {
     pub compaction: HookPresence,
 }
 
+impl HookPoints {
+    /// Returns the points with hooks everywhere.
+    #[must_use]
+    pub fn all() -> Self {
+        let present = HookPresence::Present;
+        Self {
+            before_tool: present,
+            after_tool: present,
+            prompt: present,
+            answer: present,
+            compaction: present,
+        }
+    }
+
+    /// Returns the points that have hooks here or in `other`.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            before_tool: self.before_tool.or(other.before_tool),
+            after_tool: self.after_tool.or(other.after_tool),
+            prompt: self.prompt.or(other.prompt),
+            answer: self.answer.or(other.answer),
+            compaction: self.compaction.or(other.compaction),
+        }
+    }
+}
+
+impl HookPresence {
+    fn or(self, other: Self) -> Self {
+        match self {
+            Self::Present => Self::Present,
+            Self::Absent => other,
+        }
+    }
+}
+
 /// Whether a hook point has hooks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -375,6 +380,7 @@ impl Settings {
             output: None,
             budget: Budget::default(),
             fallback: None,
+            further_fallbacks: Vec::new(),
             thinking: ThinkingSettings::default(),
             temperature: None,
             cache: None,
@@ -382,6 +388,11 @@ impl Settings {
             user_context: Arc::from(""),
             resume: ResumePolicy::Automatic,
         }
+    }
+
+    /// Returns all fallback models, in the order in which they are called.
+    pub fn fallbacks(&self) -> impl Iterator<Item = &ModelSpec> {
+        self.fallback.iter().chain(&self.further_fallbacks)
     }
 
     /// Returns the note to the model about plan mode, if it is on.

@@ -12,6 +12,10 @@ pub struct Limits {
     pub tool_rounds: u32,
     /// Maximum model calls in one run: the backstop behind continuations and retries.
     pub model_calls: u32,
+    /// Maximum replies of the model in one run; the calls of the last one still run. `None` means no
+    /// cap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_replies: Option<u32>,
     /// Tokens one run may use; `None` means no cap.
     pub run_tokens: Option<u64>,
     /// A model call with fewer output tokens than this is not made.
@@ -143,6 +147,7 @@ impl Default for Limits {
         Self {
             tool_rounds: 50,
             model_calls: 110,
+            model_replies: None,
             run_tokens: None,
             least_output_tokens: 1_024,
             parallel_calls: 8,

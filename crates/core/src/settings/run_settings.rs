@@ -67,6 +67,9 @@ pub struct RunModels {
     /// The fallback model, called when the first one stays down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<ModelSpec>,
+    /// Further fallback models, each called when the one before stays down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_fallbacks: Vec<ModelSpec>,
     /// Sampling temperature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Temperature>,
@@ -89,6 +92,9 @@ pub struct RunControls {
     /// The fallback model, called when the first one stays down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<ModelSpec>,
+    /// Further fallback models; they belong to `fallback`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub further_fallbacks: Vec<ModelSpec>,
     /// Sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Temperature>,
@@ -99,12 +105,17 @@ pub struct RunControls {
 
 impl RunControls {
     fn apply(&self, settings: &mut Settings) {
-        let Self { max_tokens, window_tokens, fallback, temperature, cache } = self;
-        settings.fallback = fallback.clone().or_else(|| settings.fallback.take());
+        let Self { max_tokens, window_tokens, fallback, further_fallbacks, temperature, cache } =
+            self;
+        if fallback.is_some() {
+            settings.fallback.clone_from(fallback);
+            settings.further_fallbacks.clone_from(further_fallbacks);
+        }
         settings.temperature = temperature.or(settings.temperature);
         settings.cache = cache.or(settings.cache);
         settings.model.window_tokens = window_tokens.unwrap_or(settings.model.window_tokens);
-        for model in std::iter::once(&mut settings.model).chain(&mut settings.fallback) {
+        let fallbacks = settings.fallback.iter_mut().chain(&mut settings.further_fallbacks);
+        for model in std::iter::once(&mut settings.model).chain(fallbacks) {
             // The number may have been chosen without knowing the model.
             let limit = model.max_output_tokens;
             model.max_tokens = max_tokens.map_or(model.max_tokens, |tokens| tokens.min(limit));
@@ -173,6 +184,7 @@ impl RunSettings {
             output,
             budget,
             fallback,
+            further_fallbacks,
             thinking,
             depth: _,
             user_context: _,
@@ -191,7 +203,7 @@ impl RunSettings {
             added_tools: tools.iter().filter(is_added).cloned().collect(),
             tools: Some(tools.into_iter().map(|tool| tool.name).collect()),
             rules: Some(rules),
-            models: Some(RunModels { model, fallback, temperature, cache }),
+            models: Some(RunModels { model, fallback, further_fallbacks, temperature, cache }),
             controls: None,
             thinking: Some(thinking),
             bounds: Some(RunBounds {
@@ -225,8 +237,11 @@ impl RunSettings {
             let Permissions { root, home, .. } = owner.rules.clone();
             settings.rules = Permissions { root, home, ..rules };
         }
-        if let Some(RunModels { model, fallback, temperature, cache }) = self.models.clone() {
-            settings = Settings { model, fallback, temperature, cache, ..settings };
+        if let Some(RunModels { model, fallback, further_fallbacks, temperature, cache }) =
+            self.models.clone()
+        {
+            settings =
+                Settings { model, fallback, further_fallbacks, temperature, cache, ..settings };
         }
         if let Some(thinking) = self.thinking.clone() {
             settings.thinking = thinking;

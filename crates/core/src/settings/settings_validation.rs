@@ -75,7 +75,7 @@ impl Settings {
             Summariser::Model(model) => Some(model),
             Summariser::OwnModel | Summariser::Off => None,
         };
-        for model in [&self.model].into_iter().chain(&self.fallback).chain(others) {
+        for model in [&self.model].into_iter().chain(self.fallbacks()).chain(others) {
             check_model(model)?;
         }
         self.window.thresholds.validate()?;
@@ -127,9 +127,10 @@ fn check_model(model: &ModelSpec) -> Result<(), InvalidSettings> {
 fn check_limits(limits: &Limits) -> Result<(), InvalidSettings> {
     // A loop that is longer than the examined window would never be detected.
     let window = u64::from(limits.loop_window_calls.max(2));
-    let numbers: [(&str, u64, RangeInclusive<u64>); 34] = [
+    let numbers: [(&str, u64, RangeInclusive<u64>); 35] = [
         ("tool_rounds", limits.tool_rounds.into(), 1..=10_000),
         ("model_calls", limits.model_calls.into(), 1..=100_000),
+        ("model_replies", limits.model_replies.unwrap_or(1).into(), 1..=100_000),
         ("run_tokens", limits.run_tokens.unwrap_or(u64::MAX), 1..=u64::MAX),
         ("least_output_tokens", limits.least_output_tokens, 1..=1_000_000),
         ("parallel_calls", limits.parallel_calls.into(), 1..=1_024),

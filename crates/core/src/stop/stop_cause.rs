@@ -36,6 +36,8 @@ pub enum StopCause {
     MaxToolRounds,
     /// The backstop on model calls was reached.
     MaxModelCalls,
+    /// The cap on replies of the model was reached.
+    MaxModelReplies,
     /// The context is full and nothing more can be removed.
     BlockingLimit,
     /// Replies were truncated again and again.
@@ -44,6 +46,8 @@ pub enum StopCause {
     StructuredOutputRetries,
     /// A hook ended the run.
     HookStopped,
+    /// A hook deferred a call, which ends the run.
+    ToolDeferred,
     /// The provider stayed down, or rejected the request.
     ProviderFailed,
     /// Not terminal: it cannot be proved that continuing is safe.
@@ -129,10 +133,12 @@ table! {
     HardTime                "hard_time"                 "hard_time"                 "hard_time"                 ErrorDuringExecution TimedOut false
     MaxToolRounds           "max_iters"                 "max_iters"                 "max_turns"                 ErrorMaxTurns Failed true
     MaxModelCalls           "max_model_calls"           "max_iters"                 "max_turns"                 ErrorMaxTurns Failed true
+    MaxModelReplies         "max_model_replies"         "max_iters"                 "max_turns"                 ErrorMaxTurns Failed true
     BlockingLimit           "blocking_limit"            "blocking_limit"            "blocking_limit"            ErrorDuringExecution Failed true
     TruncationExhausted     "truncation_exhausted"      "truncation_exhausted"      "truncation_exhausted"      ErrorDuringExecution Failed false
     StructuredOutputRetries "structured_output_retries" "structured_output_retries" "structured_output_retries" ErrorMaxStructuredOutputRetries Failed false
     HookStopped             "hook_stopped"              "hook_stopped"              "hook_stopped"              ErrorDuringExecution Failed true
+    ToolDeferred            "tool_deferred"             "tool_deferred"             "tool_deferred"             Success Completed true
     ProviderFailed          "provider_failed"           "provider_failed"           "provider_failed"           ErrorDuringExecution Failed true
     ResumeUnsafe            "resume_unsafe"             "resume_unsafe"             "waiting_on_human"          ErrorDuringExecution WaitingOnHuman true
     AskedHuman              "asked_human"               "asked_human"               "waiting_on_human"          ErrorDuringExecution WaitingOnHuman true

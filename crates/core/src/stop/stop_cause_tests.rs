@@ -36,6 +36,8 @@ fn the_table_is_that_of_the_requirements() {
             "waiting_on_human",
             "resumable",
         ),
+        (C::MaxModelReplies, "max_iters", "max_turns", "error_max_turns", "failed", "resumable"),
+        (C::ToolDeferred, "-", "-", "success", "completed", "resumable"),
         // Not in the requirements: they know hooks, and no name for a run that one ended.
         (C::HookStopped, "-", "-", "error_during_execution", "failed", "resumable"),
         (C::PriceUnknown, "-", "-", "error_during_execution", "failed", "resumable"),

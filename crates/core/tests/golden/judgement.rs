@@ -200,12 +200,12 @@ fn tool_hooks() -> Lane {
             call("t2", "deploy", "x"),
             call("t3", "moon", "/"),
         ]))
-        .hook_saying(0, HookDecision::Ask {}, "mind the lock")
+        .hook_saying(0, HookDecision::Ask { reason: None }, "mind the lock")
         .hook(1, HookDecision::Allow {})
         .answer_to(1, HumanAnswer::allow())
         .returns(0, "written")
         .hook_saying(0, HookDecision::Pass {}, "formatted")
-        .answer_to(2, HumanAnswer::Deny { reason: Arc::from("no") })
+        .answer_to(2, HumanAnswer::deny("no"))
         .reply(text("done"))
 }
 

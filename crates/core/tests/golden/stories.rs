@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
-use windlass_core::log::inbox::HumanAnswer;
+use windlass_core::log::inbox::{AnswerChannel, AnswerSource, HumanAnswer, InboxCommand};
 use windlass_core::log::input::{FailureClass, HookDecision, ProbeResult};
 use windlass_core::message::content_block::{ContentBlock, ToolUse};
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::permission::HookPreference;
-use windlass_core::settings::conversation_settings::HookPresence;
+use windlass_core::permission::{HookPreference, PermissionMode, PermissionUpdate, RuleBehavior};
+use windlass_core::settings::conversation_settings::{HookPresence, ModelSpec};
+use windlass_core::settings::run_settings::RunModels;
 
-use crate::kit::{Lane, call, calls, facts_for, nothing, passing, settings, text};
+use crate::kit::{Lane, call, calls, facts_for, nothing, passing, rule, settings, text};
 
 /// Every story with its name.
 pub(crate) fn stories() -> Vec<(&'static str, Lane)> {
@@ -32,6 +33,10 @@ pub(crate) fn stories() -> Vec<(&'static str, Lane)> {
         ("fork", fork()),
         ("parked", parked()),
         ("verbatim", verbatim()),
+        ("answers", answers()),
+        ("session_changes", session_changes()),
+        ("hook_stop", hook_stop()),
+        ("hook_defer", hook_defer()),
     ]
 }
 
@@ -107,6 +112,7 @@ fn hooks() -> Lane {
         input,
         facts: Box::new(facts_for(&changed)),
         preference: HookPreference::Neutral,
+        reason: None,
     };
     Lane::with(|settings| {
         settings.hooks.before_tool = HookPresence::Present;
@@ -257,6 +263,71 @@ fn parked() -> Lane {
         .returns(1, "B")
         .owner_changes()
         .steer("hurry")
+}
+
+/// An approval with other arguments and rules, and one that ends the run.
+fn answers() -> Lane {
+    let rules = vec![rule("send")];
+    let updates = vec![PermissionUpdate::AddRules { behavior: RuleBehavior::Deny, rules }];
+    Lane::new()
+        .prompt("deploy it")
+        .reply(calls([call("t1", "deploy", "prod")]))
+        .allow_with_input(0, "staging")
+        .returns(0, "deployed")
+        .reply(calls([call("t2", "deploy", "prod")]))
+        .send_command(InboxCommand::Answer {
+            question: 2,
+            answer: HumanAnswer::allow().with_permission_updates(updates),
+            answered_by: Some(AnswerSource::new(AnswerChannel::Sdk)),
+        })
+        .returns(0, "deployed")
+        .reply(calls([call("t3", "deploy", "x"), call("t4", "send", "mail")]))
+        .answer(HumanAnswer::deny_and_interrupt("enough"))
+}
+
+/// Another mode, more folders and another model, in the middle of a run.
+fn session_changes() -> Lane {
+    let model = ModelSpec::with_defaults("other");
+    let models = RunModels {
+        model,
+        fallback: None,
+        further_fallbacks: Vec::new(),
+        temperature: None,
+        cache: None,
+    };
+    let folders = vec![Arc::from("/srv")];
+    Lane::new()
+        .prompt("look around")
+        .set_model(models.into())
+        .reply(calls([call("t1", "read", "/a")]))
+        .set_mode(PermissionMode::Plan)
+        .update_permissions([PermissionUpdate::AddFolders { folders }])
+        .returns(0, "A")
+        .reply(calls([call("t2", "write", "/a")]))
+        .reply(text("done"))
+        .prompt("again")
+        .reply(text("done"))
+}
+
+fn hook_stop() -> Lane {
+    Lane::with(|settings| settings.hooks.after_tool = HookPresence::Present)
+        .prompt("hi")
+        .reply(calls([call("t1", "bash", "a"), call("t2", "bash", "b"), call("t3", "bash", "c")]))
+        .returns(0, "A")
+        .hook_stops(0, HookDecision::Pass {}, "that is enough")
+        .returns(1, "B")
+        .hook(1, HookDecision::Pass {})
+        .prompt("go on")
+}
+
+fn hook_defer() -> Lane {
+    Lane::with(|settings| settings.hooks.before_tool = HookPresence::Present)
+        .prompt("hi")
+        .reply(calls([call("t1", "write", "/a"), call("t2", "deploy", "prod")]))
+        .hook(0, HookDecision::Ask { reason: Some(Arc::from("it is Friday")) })
+        .hook(1, HookDecision::Defer {})
+        .prompt("go on")
+        .reply(text("done"))
 }
 
 fn verbatim() -> Lane {

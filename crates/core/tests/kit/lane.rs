@@ -14,12 +14,14 @@ use windlass_core::log::record::Record;
 use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::TokenUsage;
+use windlass_core::permission::{PermissionMode, PermissionUpdate};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{ChildOutcome, ChildResult, child_lane};
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::review::ReviewResult;
 use windlass_core::run::wanted::wanted;
 use windlass_core::settings::conversation_settings::Settings;
+use windlass_core::settings::model_change::ModelChange;
 
 use super::build::{ReplyBuilder, say};
 use super::check;
@@ -161,15 +163,45 @@ impl Lane {
     }
 
     pub(crate) fn answer_to(self, question: QuestionId, answer: HumanAnswer) -> Self {
-        self.send_command(InboxCommand::Answer { question, answer })
+        self.send_command(InboxCommand::answer(question, answer))
     }
 
     pub(crate) fn allow(self) -> Self {
         self.answer(HumanAnswer::allow())
     }
 
+    /// Approves the call at this index of the round, with other arguments.
+    pub(crate) fn allow_with_input(self, index: usize, on: &str) -> Self {
+        let input = RawJson::encode(&std::collections::BTreeMap::from([("on", on)]));
+        self.allow_assessed(index, HumanAnswer::allow().with_changed_input(input))
+    }
+
+    /// Answers the newest question about the call at this index of the round; the owner assesses
+    /// its arguments.
+    pub(crate) fn allow_assessed(self, index: usize, mut answer: HumanAnswer) -> Self {
+        let round = self.live.run.as_ref().and_then(Run::round).unwrap();
+        let mut changed = round.calls[index].tool_use.clone();
+        if let HumanAnswer::Allow { changed_input: Some(of), .. } = &mut answer {
+            changed.input = of.input.clone();
+            of.facts = Some(Box::new(facts_for(&changed)));
+        }
+        self.answer(answer)
+    }
+
+    pub(crate) fn update_permissions<const N: usize>(self, updates: [PermissionUpdate; N]) -> Self {
+        self.send_command(InboxCommand::UpdatePermissions { updates: updates.to_vec() })
+    }
+
+    pub(crate) fn set_mode(self, mode: PermissionMode) -> Self {
+        self.update_permissions([PermissionUpdate::SetMode { mode }])
+    }
+
+    pub(crate) fn set_model(self, change: ModelChange) -> Self {
+        self.send_command(InboxCommand::SetModel { change: Arc::new(change) })
+    }
+
     pub(crate) fn deny(self, reason: &str) -> Self {
-        self.answer(HumanAnswer::Deny { reason: Arc::from(reason) })
+        self.answer(HumanAnswer::deny(reason))
     }
 
     /// The model replies to its last call.
@@ -245,13 +277,20 @@ impl Lane {
 
     pub(crate) fn hook(self, index: usize, decision: HookDecision) -> Self {
         let call = self.call(index);
-        self.input(Input::HookResponded { call, decision, context: None })
+        self.input(Input::HookResponded { call, decision, context: None, stop: None })
     }
 
     /// A hook responds with context for the model.
     pub(crate) fn hook_saying(self, index: usize, decision: HookDecision, context: &str) -> Self {
         let call = self.call(index);
-        self.input(Input::HookResponded { call, decision, context: Some(Arc::from(context)) })
+        let context = Some(Arc::from(context));
+        self.input(Input::HookResponded { call, decision, context, stop: None })
+    }
+
+    /// A hook responds, and ends the run.
+    pub(crate) fn hook_stops(self, index: usize, decision: HookDecision, why: &str) -> Self {
+        let (call, stop) = (self.call(index), Some(Arc::from(why)));
+        self.input(Input::HookResponded { call, decision, context: None, stop })
     }
 
     /// The pending review returns.

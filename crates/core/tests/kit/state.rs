@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use windlass_core::permission::SessionPermissions;
 use windlass_core::run::active_run::{ActiveModel, Run};
 use windlass_core::run::conversation::Conversation;
 
@@ -23,6 +24,7 @@ pub(crate) fn judgement_digest(c: &Conversation) -> String {
     let strays: Vec<String> =
         c.orphans.iter().map(|stray| format!("{}-{}", stray.call, stray.part)).collect();
     let _ = writeln!(out, "strays: {}\nthinker: {}", strays.join(" "), json(&c.thinking_model));
+    session_changes(&mut out, c);
     c.run.iter().for_each(|run| of_run(&mut out, run));
     for end in c.last_run_end.iter() {
         let spent = (end.spent.tokens, end.spent.usd_micros, end.active_ms);
@@ -33,8 +35,24 @@ pub(crate) fn judgement_digest(c: &Conversation) -> String {
             json(&end.suspect_reason),
             json(&end.structured_output)
         );
+        if let Some(deferred) = &end.deferred_tool_use {
+            let _ = writeln!(out, "deferred: {}", deferred.id);
+        }
     }
     out
+}
+
+/// What changed for the rest of the conversation; nothing if nothing did.
+fn session_changes(out: &mut String, c: &Conversation) {
+    let changed = &c.session_permissions;
+    if *changed != SessionPermissions::default() {
+        let mode = changed.mode.map(|over| (over.mode, over.replaced));
+        let lists = json(&(&changed.deny, &changed.ask, &changed.folders));
+        let _ = writeln!(out, "session permissions: {lists} {}", json(&mode));
+    }
+    if let Some(over) = &c.model_override {
+        let _ = writeln!(out, "model: {} for {}", json(&over.change), over.replaced_model);
+    }
 }
 
 fn of_run(out: &mut String, run: &Run) {
@@ -47,7 +65,7 @@ fn of_run(out: &mut String, run: &Run) {
     let _ =
         writeln!(out, "counted: {}\nstructured: {}", json(&counted), json(&run.structured_output));
     let up = run.reached_time_limit.map(|up| (up.limit, up.at.0));
-    let fell_back = run.active_model == ActiveModel::Fallback;
+    let fell_back = run.active_model != ActiveModel::Primary;
     let _ = writeln!(out, "time up: {}\nfell back: {fell_back}", json(&up));
     let down = run.provider_down_since.map(|at| at.0);
     let memories = run.memories.len();

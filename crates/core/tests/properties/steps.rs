@@ -10,16 +10,17 @@ use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
 use windlass_core::log::input::{
     Classification, ContextNote, FailureClass, HookDecision, Input, ModelFailure, ProbeResult,
 };
-use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::content_block::{ContentBlock, ToolUse};
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::{ModelReply, TokenUsage};
-use windlass_core::permission::HookPreference;
+use windlass_core::permission::{HookPreference, PermissionMode, PermissionUpdate, RuleBehavior};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{ChildOutcome, ChildTask, ParentLink};
 use windlass_core::run::question::{Question, QuestionKind};
 use windlass_core::run::review::ReviewResult;
 use windlass_core::run::wanted::{Effect, wanted};
-use windlass_core::settings::conversation_settings::Settings;
+use windlass_core::settings::conversation_settings::{ModelSpec, Settings};
+use windlass_core::settings::run_settings::RunModels;
 
 use super::matter::{block, blocks, json, reply, text};
 use super::narrow::narrow;
@@ -98,7 +99,57 @@ fn mail() -> BoxedStrategy<InboxCommand> {
         1 => Just(InboxCommand::Compact { instructions: None }),
         1 => text().prop_map(|text| InboxCommand::Memory { text: arc(text) }),
         1 => (run_id(), text()).prop_map(|(run, prompt)| task(run, arc(prompt))),
+        1 => updates().prop_map(|updates| InboxCommand::UpdatePermissions { updates }),
+        1 => set_model(),
     ]
+    .boxed()
+}
+
+fn updates() -> BoxedStrategy<Vec<PermissionUpdate>> {
+    let behavior =
+        prop::sample::select(vec![RuleBehavior::Allow, RuleBehavior::Deny, RuleBehavior::Ask]);
+    let rules = || prop::sample::subsequence(vec!["read", "write", "deploy", "bash"], 0..3);
+    let modes = vec![
+        PermissionMode::Default,
+        PermissionMode::AcceptEdits,
+        PermissionMode::Plan,
+        PermissionMode::DontAsk,
+        PermissionMode::Auto,
+        PermissionMode::BypassPermissions,
+    ];
+    let update = (behavior, rules(), 0..5_u8, prop::sample::select(modes), text()).prop_map(
+        |(behavior, rules, kind, mode, folder)| {
+            let rules = rules.into_iter().map(crate::kit::rule).collect();
+            let folders = vec![Arc::from(format!("/{folder}"))];
+            match kind {
+                0 => PermissionUpdate::SetMode { mode },
+                1 => PermissionUpdate::ReplaceRules { behavior, rules },
+                2 => PermissionUpdate::RemoveRules { behavior, rules },
+                3 => PermissionUpdate::AddFolders { folders },
+                _ => PermissionUpdate::AddRules { behavior, rules },
+            }
+        },
+    );
+    prop::collection::vec(update, 0..3).boxed()
+}
+
+fn set_model() -> BoxedStrategy<InboxCommand> {
+    let name = prop::sample::select(vec!["scripted", "other", "small"]);
+    name.prop_map(|name| {
+        let mut model = ModelSpec::with_defaults(name);
+        if name == "small" {
+            model.window_tokens = 8_000;
+            model.max_output_tokens = 500;
+        }
+        let models = RunModels {
+            model,
+            fallback: None,
+            further_fallbacks: Vec::new(),
+            temperature: None,
+            cache: None,
+        };
+        InboxCommand::SetModel { change: Arc::new(models.into()) }
+    })
     .boxed()
 }
 
@@ -144,7 +195,10 @@ fn answer() -> BoxedStrategy<HumanAnswer> {
     prop_oneof![
         3 => Just(HumanAnswer::allow()),
         1 => Just(HumanAnswer::allow_with_rule(crate::kit::rule("deploy"))),
-        1 => text().prop_map(|reason| HumanAnswer::Deny { reason: arc(reason) }),
+        1 => updates().prop_map(|more| HumanAnswer::allow().with_permission_updates(more)),
+        1 => json().prop_map(changed),
+        1 => text().prop_map(HumanAnswer::deny),
+        1 => text().prop_map(HumanAnswer::deny_and_interrupt),
         2 => Just(HumanAnswer::Retry {}),
         1 => text().prop_map(|text| HumanAnswer::MarkDone { text: arc(text) }),
         1 => Just(HumanAnswer::Abandon {}),
@@ -152,6 +206,17 @@ fn answer() -> BoxedStrategy<HumanAnswer> {
         1 => text().prop_map(|text| HumanAnswer::Text { text: arc(text) }),
     ]
     .boxed()
+}
+
+/// Approves with changed arguments, as the owner assessed them.
+fn changed(json: String) -> HumanAnswer {
+    let input = RawJson::parse(json).expect("json() makes JSON");
+    let call = ToolUse { id: "t".into(), name: "deploy".into(), input: input.clone() };
+    let mut answer = HumanAnswer::allow().with_changed_input(input);
+    if let HumanAnswer::Allow { changed_input: Some(changed), .. } = &mut answer {
+        changed.facts = Some(Box::new(facts_for(&call)));
+    }
+    answer
 }
 
 fn outcome() -> BoxedStrategy<ToolOutcome> {
@@ -177,21 +242,19 @@ fn outcome() -> BoxedStrategy<ToolOutcome> {
 fn hook() -> BoxedStrategy<HookDecision> {
     let change = |json: String| {
         let input = RawJson::parse(json).expect("json() makes JSON");
-        let call = windlass_core::message::content_block::ToolUse {
-            id: "t".into(),
-            name: "read".into(),
-            input: input.clone(),
-        };
+        let call = ToolUse { id: "t".into(), name: "read".into(), input: input.clone() };
         HookDecision::Change {
             input,
             facts: Box::new(facts_for(&call)),
             preference: HookPreference::Neutral,
+            reason: None,
         }
     };
     prop_oneof![
         4 => Just(HookDecision::Pass {}),
         1 => Just(HookDecision::Allow {}),
-        1 => Just(HookDecision::Ask {}),
+        1 => prop::option::of(text()).prop_map(|reason| HookDecision::Ask { reason: reason.map(arc) }),
+        1 => Just(HookDecision::Defer {}),
         1 => text().prop_map(|reason| HookDecision::Deny { reason: arc(reason) }),
         1 => json().prop_map(change),
     ]
@@ -367,8 +430,9 @@ fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
             context: found_context(&world.text),
         },
         Effect::RunPreHook(call) | Effect::RunPostHook(call) => {
-            let context = (world.text.len() % 3 == 1).then(|| Arc::from(world.text));
-            Input::HookResponded { call, decision: world.hook, context }
+            let stop = (world.text.len() % 7 == 2).then(|| arc(world.text.clone()));
+            let context = (world.text.len() % 3 == 1).then(|| arc(world.text));
+            Input::HookResponded { call, decision: world.hook, context, stop }
         }
         Effect::ProbeCall(call) => Input::CallProbed { call, result: world.finding },
         Effect::ClassifyCall(call) => Input::CallClassified {
@@ -386,7 +450,8 @@ fn fitting(kind: &QuestionKind, pick: usize, text: &str) -> HumanAnswer {
     let text: Arc<str> = Arc::from(text);
     let (a, b, c) = match kind {
         QuestionKind::Approval { .. } => {
-            (HumanAnswer::allow(), HumanAnswer::allow(), HumanAnswer::Deny { reason: text })
+            let changed = changed(format!("{{\"on\":\"{}\"}}", text.len()));
+            (HumanAnswer::allow(), changed, HumanAnswer::deny(text))
         }
         QuestionKind::Uncertain { .. } => {
             (HumanAnswer::Retry {}, HumanAnswer::MarkDone { text }, HumanAnswer::Abandon {})
@@ -394,10 +459,10 @@ fn fitting(kind: &QuestionKind, pick: usize, text: &str) -> HumanAnswer {
         QuestionKind::ModelQuestion { .. } => (
             HumanAnswer::Text { text: text.clone() },
             HumanAnswer::Text { text: text.clone() },
-            HumanAnswer::Deny { reason: text },
+            HumanAnswer::deny(text),
         ),
         QuestionKind::Plan { .. } => {
-            (HumanAnswer::allow(), HumanAnswer::Continue {}, HumanAnswer::Deny { reason: text })
+            (HumanAnswer::allow(), HumanAnswer::Continue {}, HumanAnswer::deny(text))
         }
         QuestionKind::Guidance { .. } => {
             (HumanAnswer::Text { text }, HumanAnswer::Continue {}, HumanAnswer::Abandon {})
@@ -444,7 +509,7 @@ pub(crate) fn happen(mut lane: Lane, step: Step) -> Lane {
         }
         Step::Hook(aim, decision) => {
             let (call, _) = target(&lane, aim);
-            lane.input(Input::HookResponded { call, decision, context: None })
+            lane.input(Input::HookResponded { call, decision, context: None, stop: None })
         }
         Step::Advice(advice) => lane.review_returned(advice),
         Step::Opinion(aim, classification) => {

@@ -90,7 +90,7 @@ fn hooked() -> Lane {
 fn change(tool: &str, preference: HookPreference) -> HookDecision {
     let input = RawJson::parse(r#"{"on":"/b"}"#).unwrap();
     let changed = ToolUse { id: "t1".into(), name: tool.into(), input: input.clone() };
-    HookDecision::Change { input, facts: Box::new(facts_for(&changed)), preference }
+    HookDecision::Change { input, facts: Box::new(facts_for(&changed)), preference, reason: None }
 }
 
 // spec: PERMISSIONS-01, PERMISSIONS-02, HOOKS-03
@@ -98,7 +98,7 @@ fn change(tool: &str, preference: HookPreference) -> HookDecision {
 fn a_hook_may_let_run_what_no_rule_holds_back_and_nothing_else() {
     let one = |tool: &str| hooked().reply(calls([call("t1", tool, "/a")]));
     one("write").hook(0, HookDecision::Allow {}).calls_are("running");
-    one("write").hook(0, HookDecision::Ask {}).calls_are("awaiting-human").parked();
+    one("write").hook(0, HookDecision::Ask { reason: None }).calls_are("awaiting-human").parked();
     one("deploy").hook(0, HookDecision::Allow {}).calls_are("awaiting-human");
     one("rm").hook(0, HookDecision::Allow {}).tells("the rule rm denies it");
     one("rm").hook(0, change("rm", HookPreference::Allow)).tells("the rule rm denies it");
@@ -117,7 +117,7 @@ fn a_hook_may_let_run_what_no_rule_holds_back_and_nothing_else() {
         settings.rules.human = HumanAvailability::Absent;
     });
     let absent = absent.prompt("hi").reply(calls([call("t1", "write", "/a")]));
-    absent.hook(0, HookDecision::Ask {}).tells("no one is available to approve it");
+    absent.hook(0, HookDecision::Ask { reason: None }).tells("no one is available to approve it");
 }
 
 #[test]

@@ -42,6 +42,22 @@ fn after_its_retries_the_other_model_is_asked() {
 }
 
 #[test]
+fn every_fallback_is_asked_in_turn() {
+    let three = |settings: &mut Settings| {
+        two_models(settings);
+        settings.further_fallbacks = vec![ModelSpec::with_defaults("third")];
+    };
+    let model =
+        |lane: &Lane| lane.live.model_request().unwrap().settings.model.name.as_ref().to_owned();
+    let lane = down(Lane::with(three).prompt("hi")).so(|lane| assert_eq!(model(lane), "other"));
+    let lane = down(lane)
+        .records("model_call_abandoned fallback_model_selected model_call_started")
+        .so(|lane| assert_eq!(model(lane), "third"));
+    // There is no fourth model to ask.
+    down(lane).ends(StopCause::ProviderFailed);
+}
+
+#[test]
 fn another_model_is_asked_long_before_the_provider_counts_as_down() {
     let patient = |settings: &mut Settings| {
         two_models(settings);

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use windlass_core::budget::spending::{CapAction, Spending, SpendingCaps, UnpricedPolicy};
+use windlass_core::budget::spending::{
+    CapAction, CapCheck, Spending, SpendingCaps, UnpricedPolicy,
+};
 use windlass_core::context::Summariser;
 use windlass_core::log::ids::RunId;
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
@@ -352,4 +354,27 @@ fn a_fallback_without_a_price_is_not_fallen_back_on_under_a_cap_in_dollars() {
     });
     let down = crate::kit::passing(windlass_core::log::input::FailureClass::Transient);
     lane.prompt("hi").fails(down).ends(StopCause::ProviderFailed);
+}
+
+// spec: BUDGETS-10
+#[test]
+fn a_cap_that_is_checked_after_replies_lets_the_call_be_made_that_reaches_it() {
+    let capped = |usd_micros| {
+        priced(move |settings| {
+            settings.budget.run = dollars(usd_micros);
+            settings.budget.run_usd_check = CapCheck::AfterReply;
+        })
+        .prompt("hi")
+    };
+    capped(36)
+        .so(|lane| assert_eq!(bound(lane), (4_096, OutputBound::Cap)))
+        .reply(calls([call("t1", "read", "/a")]))
+        .returns(0, "A")
+        .reply(calls([call("t2", "read", "/a")]))
+        .records("model_replied reply_kept run_finished")
+        .ends(StopCause::BudgetUsd)
+        .so(|lane| assert_eq!(lane.ended().spent.usd_micros, 70));
+    // Exactly the cap is reached, too: nothing is left for another call.
+    capped(35).reply(calls([call("t1", "read", "/a")])).ends(StopCause::BudgetUsd);
+    capped(35).reply(text("done")).ends(StopCause::EndTurn).also([StopCause::BudgetUsd]);
 }

@@ -1,7 +1,5 @@
 //! Permission decisions, and asking a human for approval.
 
-use std::sync::Arc;
-
 use windlass_core::log::inbox::HumanAnswer;
 use windlass_core::permission::{DefaultDecision, HumanAvailability};
 
@@ -99,7 +97,7 @@ fn two_questions_are_answered_in_any_order() {
         .prompt("hi")
         .reply(calls([call("t1", "deploy", "a"), call("t2", "deploy", "b")]))
         .so(|lane| assert_eq!(lane.run().open_questions().count(), 2))
-        .answer_to(2, HumanAnswer::Deny { reason: Arc::from("no") })
+        .answer_to(2, HumanAnswer::deny("no"))
         .records("question_answered permission_decided result_finalized")
         .answer_to(1, HumanAnswer::allow())
         .records("question_answered permission_decided call_started")
@@ -125,7 +123,7 @@ fn an_approval_is_for_the_input_that_was_looked_at() {
         .calls_are("awaiting-human")
         .answer_to(1, HumanAnswer::allow().for_input_hash(&input_hash))
         .command_rejected("question_not_open")
-        .answer(HumanAnswer::Deny { reason: Arc::from("no") })
+        .answer(HumanAnswer::deny("no"))
         .shows_last("user: <t2 denied: no>");
 }
 

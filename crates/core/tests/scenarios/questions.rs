@@ -13,7 +13,7 @@ fn words(text: &str) -> HumanAnswer {
 fn all_answers() -> Vec<(&'static str, HumanAnswer)> {
     vec![
         ("allow", HumanAnswer::allow()),
-        ("deny", HumanAnswer::Deny { reason: Arc::from("no") }),
+        ("deny", HumanAnswer::deny("no")),
         ("retry", HumanAnswer::Retry {}),
         ("mark done", HumanAnswer::MarkDone { text: Arc::from("it did") }),
         ("abandon", HumanAnswer::Abandon {}),
@@ -56,7 +56,7 @@ fn an_answer_sent_twice_is_applied_once() {
         .answer_to(1, HumanAnswer::allow())
         .command_rejected("question_not_open")
         .returns(0, "done")
-        .answer_to(1, HumanAnswer::Deny { reason: Arc::from("too late") })
+        .answer_to(1, HumanAnswer::deny("too late"))
         .command_rejected("question_not_open")
         .reply(text("ok"))
         .answer_to(1, HumanAnswer::allow())

@@ -1,12 +1,13 @@
 //! What each stop reason does.
 
+use windlass_core::log::input::FailureClass;
 use windlass_core::log::record::Record;
 use windlass_core::message::prompt_texts;
 use windlass_core::permission::HumanAvailability;
 use windlass_core::settings::conversation_settings::StopAction;
 use windlass_core::stop::{ReplyAnomaly, StopCause};
 
-use crate::kit::{Lane, call, calls, nothing, text};
+use crate::kit::{Lane, call, calls, nothing, passing, text};
 
 fn anomalies(lane: &Lane) -> Vec<ReplyAnomaly> {
     let records = lane.log.iter().flat_map(|entry| &entry.records);
@@ -253,4 +254,40 @@ fn a_reply_that_nobody_asked_for_changes_nothing() {
     asked.clone().reply_to(2, text("hello")).records_nothing();
     asked.clone().reply_to(u32::MAX, text("hello")).records_nothing();
     asked.reply(text("a")).reply_to(1, text("b")).records_nothing().saying("a");
+}
+
+fn with_replies(most: u32) -> Lane {
+    Lane::with(|settings| settings.limits.model_replies = Some(most)).prompt("hi")
+}
+
+// spec: STOP-24
+#[test]
+fn the_calls_of_the_last_reply_run_before_the_limit_of_replies_ends_the_run() {
+    with_replies(2)
+        .reply(calls([call("t1", "read", "/a")]))
+        .returns(0, "A")
+        .reply(calls([call("t2", "read", "/b")]))
+        .returns(0, "B")
+        .records("call_returned result_finalized round_closed run_finished")
+        .ends(StopCause::MaxModelReplies)
+        .shows([
+            "user: hi",
+            "assistant: <read t1>",
+            "user: <t1 ok: A>",
+            "assistant: <read t2>",
+            "user: <t2 ok: B>",
+        ]);
+    with_replies(1).reply(text("done")).ends(StopCause::EndTurn);
+}
+
+// spec: STOP-24
+#[test]
+fn a_model_call_that_is_repeated_is_one_reply() {
+    with_replies(1)
+        .fails(passing(FailureClass::Transient))
+        .wake()
+        .reply(calls([call("t1", "read", "/a")]))
+        .returns(0, "A")
+        .ends(StopCause::MaxModelReplies);
+    with_replies(1).reply(text("one ").stop("pause_turn")).ends(StopCause::MaxModelReplies);
 }

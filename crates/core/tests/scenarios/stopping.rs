@@ -109,7 +109,7 @@ fn an_approval_that_is_followed_by_a_cancel_starts_nothing() {
     for run in [None, Some(RunId::from("run-1"))] {
         let lane = Lane::new().prompt("hi").reply(calls([call("t1", "deploy", "x")])).parked();
         let question = lane.live.question_count;
-        let approval = InboxCommand::Answer { question, answer: HumanAnswer::allow() };
+        let approval = InboxCommand::answer(question, HumanAnswer::allow());
         cancelled(lane.send_commands(vec![approval, InboxCommand::Cancel { run }])).records(
             "command_rejected cancel_requested result_finalized round_closed run_finished",
         );

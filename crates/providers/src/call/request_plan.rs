@@ -110,6 +110,10 @@ impl<'a> RequestPlan<'a> {
         let effort = thinking_plan::supported_effort(wanted.effort, capabilities, &mut notices);
         let thinker = ThinkingPlanner { knowledge: &profile.knowledge, format: profile.format };
         let thinking = thinker.plan(wanted.budget_tokens, effort, attempt.max_tokens, &mut notices);
+        let thinking = match wanted.display {
+            Some(_) => thinker.with_explicit_adaptive(thinking),
+            None => thinking,
+        };
         let tool_choice = effective_tool_choice(profile, request, thinking, &mut notices);
         let is_messages = profile.format == WireFormat::AnthropicMessages;
         let can_budget = is_messages && capabilities.task_budget;

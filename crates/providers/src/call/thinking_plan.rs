@@ -107,6 +107,18 @@ impl ThinkingPlanner<'_> {
         }
     }
 
+    /// Names adaptive thinking, which some models do without a parameter: a display is part of the
+    /// parameter.
+    pub(crate) fn with_explicit_adaptive(self, thinking: ThinkingParam) -> ThinkingParam {
+        let thinks = self.supports(ThinkingKind::Adaptive) && self.supports(ThinkingKind::Always);
+        match thinking {
+            ThinkingParam::Unset if thinks && self.is_anthropic() && self.knowledge.is_listed() => {
+                ThinkingParam::Adaptive
+            }
+            planned => planned,
+        }
+    }
+
     /// Switches thinking off; `None` if the model does not support that.
     fn plan_off(self, effort: Option<Effort>) -> Option<ThinkingParam> {
         let never_thinks =

@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod item_events;
 mod output_item;
 mod request_body;
 mod stream_event;

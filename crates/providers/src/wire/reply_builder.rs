@@ -13,6 +13,7 @@ use windlass_runtime::ports::ReplyObserver;
 
 use crate::error::call_error::CallError;
 use crate::limits::MAX_REPLY_BYTES;
+use crate::wire::reply_events::EventContent;
 
 /// The overhead counted for a block besides its text, so that a flood of empty ones is bounded too.
 const BLOCK_OVERHEAD_BYTES: usize = 256;
@@ -75,6 +76,11 @@ impl ReplyBuilder {
     /// The number of blocks and calls.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()
+    }
+
+    /// The content of the blocks and calls from this position on, for events.
+    pub(crate) fn contents_from(&self, first: usize) -> impl Iterator<Item = EventContent<'_>> {
+        self.parts.iter().skip(first).map(ReplyPart::event_content)
     }
 
     /// Adds a block that is not a call.
@@ -154,6 +160,13 @@ impl ReplyPart {
             Self::Uncertain(_) => true,
         }
     }
+
+    fn event_content(&self) -> EventContent<'_> {
+        match self {
+            Self::Complete(block) => EventContent::from_block(block),
+            Self::Uncertain(call) => call.event_content(),
+        }
+    }
 }
 
 impl StreamedCall {
@@ -174,6 +187,14 @@ impl StreamedCall {
                 RawJson::parse(text).ok().map(ContentBlock::new)
             }
         }
+    }
+
+    fn event_content(&self) -> EventContent<'_> {
+        let id = match &self.frame {
+            CallFrame::Standard { id } => id,
+            CallFrame::Verbatim { .. } => "",
+        };
+        EventContent::Call { id, name: &self.name, input: &self.input }
     }
 
     fn is_truncated(&self, ending: OutputEnd) -> bool {

@@ -99,9 +99,9 @@ impl WireProtocol for AnthropicProtocol {
         &self,
         body: &str,
         context: DecodeContext,
-        _stream: &dyn ReplyObserver,
+        stream: &dyn ReplyObserver,
     ) -> Result<DecodedReply, CallError> {
-        anthropic::decode_whole_reply(body, &context)
+        anthropic::decode_whole_reply(body, &context, stream)
     }
 }
 

@@ -9,6 +9,7 @@ use windlass_core::message::reply::ModelReply;
 use windlass_providers::catalog::provider_table::WireFormat;
 use windlass_providers::{RecordedCall, replay_stream};
 
+use crate::event_message::EventMessage;
 use crate::parser_only::{comparable_reply, defeat_fast_path};
 use crate::random::SeededRandom;
 use crate::recording_stream::RecordingStream;
@@ -30,16 +31,25 @@ struct DecodeResult {
     blocks: Vec<(u16, ContentBlock)>,
     text: String,
     thinking: String,
+    events: Vec<String>,
 }
 
 fn decode<'a>(format: WireFormat, pieces: impl IntoIterator<Item = &'a [u8]>) -> DecodeResult {
+    decode_with(format, pieces, &RecordingStream::with_events())
+}
+
+fn decode_with<'a>(
+    format: WireFormat,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+    recording: &RecordingStream,
+) -> DecodeResult {
     let stop_strings = vec![Arc::from("\n---END---")];
     let recorded = RecordedCall { model: Arc::from("m"), model_call: 1, stop_strings };
-    let recording = RecordingStream::new();
-    let reply = replay_stream(format, &recorded, pieces, &*recording);
+    let reply = replay_stream(format, &recorded, pieces, recording);
     let (blocks, text) = (recording.blocks.lock().unwrap().clone(), recording.text());
     let thinking = recording.thinking.lock().unwrap().clone();
-    DecodeResult { reply, blocks, text, thinking }
+    let events = recording.events();
+    DecodeResult { reply, blocks, text, thinking, events }
 }
 
 pub(crate) fn check(
@@ -53,9 +63,12 @@ pub(crate) fn check(
     if bytes.len() <= BYTEWISE {
         assert_eq!(decode(format, bytes.chunks(1)), whole, "{}", describe_input(format, bytes));
     }
+    let without_events = decode_with(format, [bytes], &RecordingStream::new());
+    assert_eq!(without_events.reply, whole.reply, "{}", describe_input(format, bytes));
     announced_is_there(format, bytes, &whole);
     the_parser_agrees(format, bytes, &whole);
     blocks_are_what_they_say(format, bytes, &whole);
+    converted_events_are_in_order(format, &whole);
     tally.inputs += 1;
     tally.bytes += bytes.len() as u64;
     match whole.reply {
@@ -101,6 +114,16 @@ fn blocks_are_what_they_say(format: WireFormat, bytes: &[u8], decoded: &DecodeRe
     for block in &reply.blocks {
         let read = ContentBlock::new(RawJson::parse(block.raw().text()).unwrap());
         assert_eq!(read.kind(), block.kind(), "{}", describe_input(format, bytes));
+    }
+}
+
+/// Checks the order of events that were converted. Those of the Messages API are as they came.
+fn converted_events_are_in_order(format: WireFormat, decoded: &DecodeResult) {
+    if format != WireFormat::AnthropicMessages
+        && decoded.reply.is_ok()
+        && !decoded.events.is_empty()
+    {
+        EventMessage::fold(&decoded.events);
     }
 }
 

@@ -9,6 +9,9 @@ mod check;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+#[path = "../suite/event_message.rs"]
+mod event_message;
+#[cfg(test)]
 mod mutate;
 #[cfg(test)]
 #[path = "../suite/parser_only.rs"]

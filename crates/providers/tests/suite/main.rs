@@ -18,6 +18,8 @@ mod connections;
 #[cfg(test)]
 mod encrypted;
 #[cfg(test)]
+mod event_message;
+#[cfg(test)]
 mod format_scenarios;
 #[cfg(test)]
 mod fuzz;
@@ -30,6 +32,8 @@ mod parser_only;
 mod proxy;
 #[cfg(test)]
 mod recording_stream;
+#[cfg(test)]
+mod reply_events;
 #[cfg(test)]
 mod rich;
 #[cfg(test)]

@@ -12,9 +12,10 @@ use windlass_core::projection::{ProjectedEntry, RawRow, Row, fold_and_project};
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::wanted::wanted;
 
+use super::changed_inputs::assess_changed_inputs;
 use super::outbox::{AppliedEntry, cancel_messages};
 use super::{DriveError, Driver, fault_injection};
-use crate::feed::StreamItem;
+use crate::feed::{LaneReaders, OwnerFeed, StreamItem};
 use crate::ports::{AppendRequest, EncodedEntry, HookContext, OutboxMessage};
 use crate::telemetry;
 
@@ -47,6 +48,8 @@ impl Driver {
             // A clock that goes backwards must not precede what was recorded.
             let at = self.now().max(draft.conversation.at);
             let input = without_known_context(&draft.conversation, input);
+            let tools = &self.ports.tools;
+            let input = assess_changed_inputs(&draft.conversation, &self.lane, tools, input);
             if let Some(entry) = Entry::decide(&draft.conversation, at, input) {
                 draft.add_entry(&self.lane, &entry)?;
             }
@@ -81,12 +84,17 @@ impl Driver {
             let limit = self.settings.limits.hook_ms;
             let conversation = self.conversation.clone();
             let (context, question) =
-                (HookContext { lane: self.lane.clone(), conversation }, question.clone());
+                (HookContext::new(self.lane.clone(), conversation), question.clone());
+            let messages = context.messages.clone();
+            // A stream ends when its driver is done, not when the last notification hook is.
+            let (feed, owner) = (self.feed.clone(), self.owner.as_ref().map(OwnerFeed::downgrade));
             self.options.notifications.spawn(async move {
                 tokio::select! {
                     () = hooks.on_question(context, question) => {}
                     () = clock.sleep(limit) => {}
                 }
+                let owner = owner.and_then(|owner| owner.upgrade());
+                LaneReaders { feed, owner }.publish_hook_messages(&messages).await;
             });
         }
     }

@@ -15,7 +15,7 @@ use windlass_core::settings::conversation_settings::Settings;
 
 use super::{EffectResult, EffectRunner, EffectTaskId};
 use crate::adapter_guard::catch_panic;
-use crate::feed::LiveTextPublisher;
+use crate::feed::LiveReplyPublisher;
 use crate::ports::ReplyObserver;
 use crate::tool_registry::ToolRegistry;
 
@@ -31,7 +31,7 @@ impl EffectRunner {
             tools: self.agent.ports.tools.clone(),
             settings: Arc::clone(&request.settings),
             results: self.results.clone(),
-            text: LiveTextPublisher::new(model_call, self.feed.clone(), self.owner.clone()),
+            live: LiveReplyPublisher::new(model_call, self.feed.clone(), self.owner.clone()),
             assessed: Mutex::default(),
         });
         let heard = Arc::clone(&stream);
@@ -62,7 +62,7 @@ struct ModelCallObserver {
     tools: ToolRegistry,
     settings: Arc<Settings>,
     results: mpsc::Sender<EffectResult>,
-    text: LiveTextPublisher,
+    live: LiveReplyPublisher,
     /// The calls that arrived as blocks and may have started, with their facts. A call that must
     /// run only once is assessed again with the reply, because its facts may have changed since.
     assessed: Mutex<Vec<(ToolUse, CallFacts)>>,
@@ -95,11 +95,19 @@ fn take_assessed_facts(
 
 impl ReplyObserver for ModelCallObserver {
     fn on_text(&self, chunk: &str) {
-        self.text.publish_text(chunk);
+        self.live.publish_text(chunk);
     }
 
     fn on_thinking(&self, chunk: &str) {
-        self.text.publish_thinking(chunk);
+        self.live.publish_thinking(chunk);
+    }
+
+    fn wants_events(&self) -> bool {
+        self.live.wants_events()
+    }
+
+    fn on_event(&self, event: &str) {
+        self.live.publish_event(event);
     }
 
     fn on_block(&self, index: u16, block: &ContentBlock) {

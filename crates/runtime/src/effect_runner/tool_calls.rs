@@ -19,7 +19,7 @@ use windlass_core::run::conversation::Conversation;
 
 use super::EffectRunner;
 use crate::adapter_guard::{catch_panic, with_timeout};
-use crate::ports::{CallContext, CallHeartbeat, Clock, Tool};
+use crate::ports::{CallContext, CallHeartbeat, Clock, HookResponse, Tool};
 
 /// A call that is ready to run.
 struct PreparedCall {
@@ -105,6 +105,7 @@ impl EffectRunner {
         let tool_use = call.tool_use.clone();
         let (hooks, tools) = (Arc::clone(&self.agent.ports.hooks), self.agent.ports.tools.clone());
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_timeout_ms());
+        let (readers, messages) = (self.readers(), context.messages.clone());
         self.spawn_effect(async move {
             let heard = with_timeout(
                 clock.as_ref(),
@@ -118,11 +119,8 @@ impl EffectRunner {
                 let changed = ToolUse { input: input.clone(), ..tool_use };
                 **facts = tools.assess_in_run(&lane, &changed, &settings);
             }
-            Input::HookResponded {
-                call: id,
-                decision: response.decision,
-                context: response.context,
-            }
+            readers.publish_hook_messages(&messages).await;
+            hook_response_input(id, response)
         })
     }
 
@@ -136,21 +134,24 @@ impl EffectRunner {
         let (hooks, context) =
             (Arc::clone(&self.agent.ports.hooks), self.hook_context(conversation));
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_timeout_ms());
+        let (readers, messages) = (self.readers(), context.messages.clone());
         self.spawn_effect(async move {
             let heard = catch_panic(hooks.after_tool_call(context, call, outcome));
             let heard = with_timeout(clock.as_ref(), limit, heard).await;
             let response = heard.unwrap_or_else(|_| HookDecision::Pass {}.into());
-            Input::HookResponded {
-                call: id,
-                decision: response.decision,
-                context: response.context,
-            }
+            readers.publish_hook_messages(&messages).await;
+            hook_response_input(id, response)
         })
     }
 
     pub(super) fn hook_timeout_ms(&self) -> u64 {
         self.agent.settings.limits.hook_ms
     }
+}
+
+fn hook_response_input(call: CallId, response: HookResponse) -> Input {
+    let HookResponse { decision, context, stop } = response;
+    Input::HookResponded { call, decision, context, stop }
 }
 
 /// The subject on which the permission decision about the call was based.

@@ -1,19 +1,19 @@
 //! The feed from a driver to the owner of a run: a bounded queue that makes the driver wait
-//! (backpressure), and behind it the text of the current reply that did not fit.
+//! (backpressure), and behind it what did not fit of the current reply.
 //!
-//! Entries wait for a free slot, because the run may wait for its owner. Pieces of text cannot
-//! wait: they come from the middle of a provider's stream. Text that finds the queue full is joined
-//! and kept in order until the owner reads on or the next entry is sent, whichever comes first.
-//! Only one reply at a time is in flight, so no more than its text is ever kept.
+//! Entries wait for a free slot, because the run may wait for its owner. Pieces of text and events
+//! cannot wait: they come from the middle of a provider's stream. Those that find the queue full are
+//! joined and kept in order until the owner reads on or the next entry is sent, whichever comes
+//! first. Only one reply at a time is in flight, so no more than its content is ever kept.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{self, error::TryRecvError, error::TrySendError};
 use tokio_util::sync::CancellationToken;
 use windlass_core::log::ids::{ModelCallId, RunId};
 
-use super::{OWNER_QUEUE_ITEMS, StreamItem};
+use super::pending_items::PendingItems;
+use super::{OWNER_QUEUE_ITEMS, StreamItem, StreamOptions};
 
 #[cfg(test)]
 #[path = "owner_feed_tests.rs"]
@@ -23,9 +23,28 @@ mod owner_feed_tests;
 #[derive(Clone)]
 pub struct OwnerFeed {
     items: mpsc::Sender<StreamItem>,
-    pending: PendingText,
+    pending: SharedPending,
     run: Option<RunId>,
+    options: StreamOptions,
     abandoned: CancellationToken,
+}
+
+/// The sending side of an owner's feed that does not keep the feed open.
+#[derive(Clone)]
+pub(crate) struct WeakOwnerFeed {
+    items: mpsc::WeakSender<StreamItem>,
+    pending: SharedPending,
+    run: Option<RunId>,
+    options: StreamOptions,
+    abandoned: CancellationToken,
+}
+
+impl WeakOwnerFeed {
+    /// Returns the feed, unless it was closed.
+    pub(crate) fn upgrade(self) -> Option<OwnerFeed> {
+        let Self { items, pending, run, options, abandoned } = self;
+        Some(OwnerFeed { items: items.upgrade()?, pending, run, options, abandoned })
+    }
 }
 
 /// The items of a run, as its owner reads them. Dropping the receiver only stops reading: a runtime
@@ -33,9 +52,12 @@ pub struct OwnerFeed {
 /// taken for a request to end the run. To cancel the run, call [`OwnerFeedReceiver::abandon`].
 pub struct OwnerFeedReceiver {
     items: mpsc::Receiver<StreamItem>,
-    pending: PendingText,
+    pending: SharedPending,
     abandoned: CancellationToken,
 }
+
+/// The owner's queue has no free slot.
+struct QueueFull;
 
 /// The owner no longer reads the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,41 +72,40 @@ pub enum TextKind {
     Thinking,
 }
 
-/// Pieces of text newer than everything in the queue; neighbours of the same kind are joined.
+/// The items behind the queue, shared by both sides.
 #[derive(Clone, Default)]
-struct PendingText(Arc<Mutex<VecDeque<PendingDelta>>>);
+struct SharedPending(Arc<Mutex<PendingItems>>);
 
-struct PendingDelta {
-    model_call: ModelCallId,
-    kind: TextKind,
-    text: String,
-}
-
-impl PendingText {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<PendingDelta>> {
+impl SharedPending {
+    fn lock(&self) -> MutexGuard<'_, PendingItems> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl PendingDelta {
-    fn into_item(self) -> StreamItem {
-        StreamItem::from_delta(self.model_call, self.kind, &self.text)
     }
 }
 
 impl OwnerFeed {
     /// Creates a feed for the owner of `run`, and the receiver that reads it.
     #[must_use]
-    pub fn new(run: Option<RunId>) -> (Self, OwnerFeedReceiver) {
+    pub fn new(run: Option<RunId>, options: StreamOptions) -> (Self, OwnerFeedReceiver) {
         let (sender, receiver) = mpsc::channel(OWNER_QUEUE_ITEMS);
-        let pending = PendingText::default();
+        let pending = SharedPending::default();
         let abandoned = CancellationToken::new();
         let items = OwnerFeedReceiver {
             items: receiver,
             pending: pending.clone(),
             abandoned: abandoned.clone(),
         };
-        (Self { items: sender, pending, run, abandoned }, items)
+        (Self { items: sender, pending, run, options, abandoned }, items)
+    }
+
+    /// Returns the feed for a sender that must not keep it open.
+    pub(crate) fn downgrade(&self) -> WeakOwnerFeed {
+        WeakOwnerFeed {
+            items: self.items.downgrade(),
+            pending: self.pending.clone(),
+            run: self.run.clone(),
+            options: self.options,
+            abandoned: self.abandoned.clone(),
+        }
     }
 
     /// Returns the run that the feed belongs to.
@@ -93,7 +114,13 @@ impl OwnerFeed {
         self.run.as_ref()
     }
 
-    /// Sends an item to the owner, after all text that came before it; waits for a free slot.
+    /// Returns whether the owner wants events of replies.
+    #[must_use]
+    pub fn wants_reply_events(&self) -> bool {
+        self.options.reply_events
+    }
+
+    /// Sends an item to the owner, after everything that came before it; waits for a free slot.
     ///
     /// # Errors
     ///
@@ -101,10 +128,10 @@ impl OwnerFeed {
     pub async fn send_item(&self, item: StreamItem) -> Result<(), OwnerGone> {
         loop {
             let permit = self.items.reserve().await.map_err(|_| OwnerGone)?;
-            // Under the lock, so that no piece of text is inserted in between.
+            // Under the lock, so that no live item is inserted in between.
             let mut pending = self.pending.lock();
             match pending.pop_front() {
-                Some(text) => permit.send(text.into_item()),
+                Some(earlier) => permit.send(earlier),
                 None => {
                     permit.send(item);
                     return Ok(());
@@ -115,32 +142,39 @@ impl OwnerFeed {
 
     /// Sends a piece of text to the owner. Never waits and never loses text.
     pub fn send_text(&self, model_call: ModelCallId, kind: TextKind, chunk: &str) {
+        let Some(mut pending) = self.lock_pending() else { return };
+        let is_sent = pending.is_empty()
+            && self.try_send(StreamItem::from_delta(model_call, kind, chunk)).is_ok();
+        if !is_sent {
+            pending.push_text(model_call, kind, chunk);
+        }
+    }
+
+    /// Sends an event of a reply to the owner. Never waits and never loses an event.
+    pub fn send_event(&self, model_call: ModelCallId, event: Arc<str>) {
+        let Some(mut pending) = self.lock_pending() else { return };
+        let item = StreamItem::ReplyEvent { model_call, event: Arc::clone(&event) };
+        let is_sent = pending.is_empty() && self.try_send(item).is_ok();
+        if !is_sent {
+            pending.push_event(model_call, event);
+        }
+    }
+
+    /// Locks the items behind the queue; `None` if no one will read them.
+    fn lock_pending(&self) -> Option<MutexGuard<'_, PendingItems>> {
         let mut pending = self.pending.lock();
         if self.items.is_closed() {
-            // No one will read text for an owner that is gone.
-            return pending.clear();
+            pending.clear();
+            return None;
         }
-        if pending.is_empty() {
-            match self.items.try_send(StreamItem::from_delta(model_call, kind, chunk)) {
-                Ok(()) | Err(TrySendError::Closed(_)) => return,
-                Err(TrySendError::Full(_)) => {}
-            }
-        }
-        let is_full = pending.len() >= OWNER_QUEUE_ITEMS;
-        let fits =
-            |waiting: &&mut PendingDelta| waiting.model_call == model_call && waiting.kind == kind;
-        // A model that alternates between text and thinking with every piece must not make a slow
-        // owner slower: beyond a bound, text is joined with text of its kind, whatever came in
-        // between.
-        let joined = match is_full {
-            true => pending.iter_mut().rev().find(fits),
-            false => pending.back_mut().filter(fits),
-        };
-        match joined {
-            Some(last) => last.text.push_str(chunk),
-            None => {
-                pending.push_back(PendingDelta { model_call, kind, text: chunk.to_owned() });
-            }
+        Some(pending)
+    }
+
+    /// Sends an item unless the queue is full.
+    fn try_send(&self, item: StreamItem) -> Result<(), QueueFull> {
+        match self.items.try_send(item) {
+            Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(QueueFull),
         }
     }
 
@@ -160,7 +194,7 @@ impl OwnerFeedReceiver {
         if let Some(item) = self.take_pending() {
             return Some(item);
         }
-        // Text is pending only behind a full queue, which is empty now: the next item comes through
+        // An item is pending only behind a full queue, which is empty now: the next item comes through
         // it.
         self.items.recv().await
     }
@@ -170,9 +204,9 @@ impl OwnerFeedReceiver {
         self.abandoned.cancel();
     }
 
-    /// Takes the oldest piece that did not fit, unless an older item is in the queue.
+    /// Takes the oldest item that did not fit, unless an older item is in the queue.
     fn take_pending(&mut self) -> Option<StreamItem> {
         let mut pending = self.pending.lock();
-        self.items.try_recv().ok().or_else(|| pending.pop_front().map(PendingDelta::into_item))
+        self.items.try_recv().ok().or_else(|| pending.pop_front())
     }
 }

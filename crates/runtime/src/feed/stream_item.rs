@@ -7,6 +7,7 @@ use windlass_core::log::ids::ModelCallId;
 use windlass_core::run::conversation::RunEnd;
 
 use super::TextKind;
+use crate::ports::HookMessage;
 
 /// An item of a stream: something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,19 @@ pub enum StreamItem {
         /// The piece of thinking.
         text: Arc<str>,
     },
+    /// An event of a reply arrived, for readers with
+    /// [`StreamOptions::reply_events`](super::StreamOptions::reply_events). All events of a reply
+    /// come before the entry that contains it.
+    ReplyEvent {
+        /// The model call whose reply the event belongs to.
+        model_call: ModelCallId,
+        /// The event as JSON on one line, in the form of Anthropic's stream: `message_start`,
+        /// `content_block_start`, `content_block_delta`, `content_block_stop`, `message_delta` or
+        /// `message_stop`. Deltas of one block that wait for a slow reader are joined.
+        event: Arc<str>,
+    },
+    /// A hook has a message for the user. It is not recorded.
+    HookMessage(Arc<HookMessage>),
 }
 
 impl StreamItem {

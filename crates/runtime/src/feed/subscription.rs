@@ -2,19 +2,18 @@
 //! first, then reads the log from its position, and from then on drops what it has seen. A reader
 //! that falls behind continues from the log.
 //!
-//! Live text is passed on only as long as it is a gapless beginning of the reply in flight: text of
-//! a reply that is in the log already, or of which a slow reader has lost a piece, is left out,
-//! because the entry of the reply has all of it.
+//! Live text and events are passed on only as long as they are a gapless beginning of the reply in
+//! flight: those of a reply that is in the log already, or of which a slow reader has lost a piece,
+//! are left out, because the entry of the reply has all of it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tokio::sync::broadcast;
 use windlass_core::log::entry::{Entry, LogError};
 use windlass_core::log::ids::{LaneId, ModelCallId, Seq};
 use windlass_core::log::record::Record;
 
-use super::StreamItem;
+use super::{LaneFeedReader, StreamItem};
 use crate::agent::Ports;
 use crate::ports::StoreError;
 
@@ -24,16 +23,16 @@ const LOG_PAGE_ENTRIES: usize = 256;
 /// How long entries written by another process may remain unseen, in milliseconds.
 const POLL_MS: u64 = 500;
 
-/// A reader of the entries and the live text of a lane.
+/// A reader of the entries and the live items of a lane.
 pub struct Subscription {
     lane: LaneId,
     ports: Ports,
-    live: broadcast::Receiver<StreamItem>,
+    live: LaneFeedReader,
     last_seq: Seq,
     /// Whether the log has entries that were not read yet.
     is_behind_log: bool,
     unread_entries: VecDeque<Arc<Entry>>,
-    /// The model call whose text is passed on, because the live feed has all of it.
+    /// The model call whose live reply is passed on, because the live feed has all of it.
     streaming_call: Option<ModelCallId>,
     /// The last model call whose end was seen.
     last_finished_call: Option<ModelCallId>,
@@ -51,12 +50,7 @@ pub enum SubscriptionError {
 }
 
 impl Subscription {
-    pub(crate) fn new(
-        lane: LaneId,
-        ports: Ports,
-        live: broadcast::Receiver<StreamItem>,
-        after: Seq,
-    ) -> Self {
+    pub(crate) fn new(lane: LaneId, ports: Ports, live: LaneFeedReader, after: Seq) -> Self {
         Self {
             lane,
             ports,
@@ -109,12 +103,15 @@ impl Subscription {
             }
             Ok(
                 StreamItem::TextDelta { model_call, .. }
-                | StreamItem::ThinkingDelta { model_call, .. },
+                | StreamItem::ThinkingDelta { model_call, .. }
+                | StreamItem::ReplyEvent { model_call, .. },
             ) if self.streaming_call != Some(model_call) => None,
             Ok(
                 piece @ (StreamItem::RunEnded(_)
                 | StreamItem::TextDelta { .. }
-                | StreamItem::ThinkingDelta { .. }),
+                | StreamItem::ThinkingDelta { .. }
+                | StreamItem::ReplyEvent { .. }
+                | StreamItem::HookMessage(_)),
             ) => Some(piece),
             Ok(StreamItem::Entry(_)) | Err(_) => {
                 self.streaming_call = None;
@@ -124,7 +121,7 @@ impl Subscription {
         }
     }
 
-    /// Notes the model call whose start came through the live feed: all of its text follows there.
+    /// Notes the model call whose start came through the live feed: all of its reply follows there.
     fn track_streaming_call(&mut self, entry: &Entry) {
         for record in &entry.records {
             if let Record::ModelCallStarted { model_call, .. } = record
@@ -135,7 +132,7 @@ impl Subscription {
         }
     }
 
-    /// Returns an entry to the reader. The text of a reply that the entry contains is no longer
+    /// Returns an entry to the reader. Live items of a reply that the entry contains are no longer
     /// passed on.
     fn deliver_entry(&mut self, entry: Arc<Entry>) -> StreamItem {
         self.last_seq = entry.seq;

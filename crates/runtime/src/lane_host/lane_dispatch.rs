@@ -124,6 +124,20 @@ impl LaneHost {
         self.lane_rested.notified().await;
     }
 
+    /// Resolves when no driver of this process has the lane.
+    pub(crate) async fn wait_until_released(&self, lane: &LaneId) {
+        let mut rested = std::pin::pin!(self.lane_rested.notified());
+        loop {
+            // Registered before the check, so that no rest in between is missed.
+            rested.as_mut().enable();
+            if !self.is_driving(lane) {
+                return;
+            }
+            rested.as_mut().await;
+            rested.set(self.lane_rested.notified());
+        }
+    }
+
     /// Drives the child runs that a conversation waits for, and the conversation itself, if they
     /// are due.
     pub(crate) fn drive_lane_tree_if_due(self: &Arc<Self>, lane: &LaneId, waits: &Conversation) {

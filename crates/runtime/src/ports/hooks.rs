@@ -1,13 +1,14 @@
 //! The hooks port: hooks inspect prompts, tool calls, answers and compactions. This crate has the
 //! port; programs bring their hooks.
 //!
-//! A hook implements only the methods of the points it is interested in. The methods before and
-//! after a tool call, and reviews, are only called if the settings say that hooks are present at
-//! that point.
+//! A hook implements only the methods of the points it is interested in, and says which points
+//! these are. The methods before and after a tool call, and reviews, are only called if the
+//! recorded settings say that hooks are present at that point; the builder of the facade takes that
+//! from the hooks.
 
 use std::sync::Arc;
 
-use super::BoxFuture;
+use super::{BoxFuture, HookMessage, HookMessages};
 use windlass_core::Conversation;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
@@ -16,9 +17,16 @@ use windlass_core::log::input::HookDecision;
 use windlass_core::run::child_runs::ParentLink;
 use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
+use windlass_core::settings::conversation_settings::HookPoints;
 
 /// Hooks of a program. Every method has a default that does nothing.
 pub trait Hooks: Send + Sync + 'static {
+    /// Returns the points at which these hooks want to be called. A point costs time even if its
+    /// hook does nothing: hooks that use few points should name them.
+    fn points(&self) -> HookPoints {
+        HookPoints::all()
+    }
+
     /// A conversation or a child run starts: called before its prompt is reviewed.
     fn on_start(&self, _scene: HookContext) -> BoxFuture<'_, ReviewResult> {
         Box::pin(std::future::ready(ReviewResult::Pass { context: None }))
@@ -90,9 +98,23 @@ pub struct HookContext {
     pub lane: LaneId,
     /// The current state of the conversation.
     pub conversation: Conversation,
+    /// Messages of the hook to the user; readers of the run receive them when the hook has
+    /// returned.
+    pub messages: HookMessages,
 }
 
 impl HookContext {
+    /// Returns the context of a hook that is called for the conversation on `lane`.
+    #[must_use]
+    pub fn new(lane: LaneId, conversation: Conversation) -> Self {
+        Self { lane, conversation, messages: HookMessages::default() }
+    }
+
+    /// Sends a message to the user. The model does not see it.
+    pub fn tell_user(&self, message: HookMessage) {
+        self.messages.push(message);
+    }
+
     /// Returns the parent's lane and call, if this is a child run.
     #[must_use]
     pub fn parent(&self) -> Option<&ParentLink> {
@@ -131,11 +153,30 @@ pub struct HookResponse {
     pub decision: HookDecision,
     /// Text that is added for the model.
     pub context: Option<Arc<str>>,
+    /// Why the run must end after the results of the round, if the hook says so. Before a call,
+    /// the call does not run.
+    pub stop: Option<Arc<str>>,
 }
 
 impl From<HookDecision> for HookResponse {
     fn from(decision: HookDecision) -> Self {
-        Self { decision, context: None }
+        Self { decision, context: None, stop: None }
+    }
+}
+
+impl HookResponse {
+    /// Returns the response with text for the model.
+    #[must_use]
+    pub fn with_context(mut self, text: impl Into<Arc<str>>) -> Self {
+        self.context = Some(text.into());
+        self
+    }
+
+    /// Returns the response with the end of the run, after the results of the round.
+    #[must_use]
+    pub fn ending_run(mut self, reason: impl Into<Arc<str>>) -> Self {
+        self.stop = Some(reason.into());
+        self
     }
 }
 
@@ -143,4 +184,8 @@ impl From<HookDecision> for HookResponse {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;
 
-impl Hooks for NoHooks {}
+impl Hooks for NoHooks {
+    fn points(&self) -> HookPoints {
+        HookPoints::default()
+    }
+}

@@ -29,4 +29,16 @@ pub trait ReplyObserver: Send + Sync {
 
     /// Receives a content block that is complete.
     fn on_block(&self, index: u16, block: &ContentBlock);
+
+    /// Returns whether events are wanted. A model that can produce them asks once for each call,
+    /// and sends all of them or none.
+    fn wants_events(&self) -> bool {
+        false
+    }
+
+    /// Receives an event of the reply as JSON on one line, in the form of Anthropic's stream:
+    /// `message_start`, then `content_block_start`, `content_block_delta` and `content_block_stop`
+    /// for every block, `message_delta` and `message_stop`. Pings are left out. Events come in
+    /// addition to text, thinking and blocks, and the first one comes before any of those.
+    fn on_event(&self, _event: &str) {}
 }

@@ -27,6 +27,12 @@ pub trait Tool: Send + Sync + 'static {
         self.assess(input)
     }
 
+    /// Returns the facts of a call like [`Tool::assess_in_lane`], for a run with these settings,
+    /// such as folders that were added to the workspace while the conversation went on.
+    fn assess_in_run(&self, lane: &LaneId, _run: &Settings, input: &RawJson) -> CallFacts {
+        self.assess_in_lane(lane, input)
+    }
+
     /// Runs the call.
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome>;
 

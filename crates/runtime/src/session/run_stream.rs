@@ -1,22 +1,18 @@
-//! The stream of a run, and its outcome.
+//! The stream of a run. How a run ends is in `run_outcome`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use windlass_core::log::command_rejection::CommandRejection;
 use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{RunId, Seq};
-use windlass_core::log::inbox::InboxCommand;
-use windlass_core::log::input::Input;
-use windlass_core::log::record::Record;
 use windlass_core::run::active_run::Run;
-use windlass_core::run::conversation::{Conversation, RunEnd};
-use windlass_core::run::question::Question;
+use windlass_core::run::conversation::Conversation;
 use windlass_core::run::wanted::{is_parked, is_waiting_for_children};
 
 use super::Session;
+use super::run_outcome::{RunOutcome, finishes_run, is_about_run, outcome_of, rejection_reason};
 use crate::driver::{DriveError, DriveOutcome};
 use crate::feed::{OwnerFeedReceiver, StreamItem, Subscription, SubscriptionError};
 use crate::ports::StoreError;
@@ -51,6 +47,8 @@ enum StreamSource {
     },
     /// Another driver took over; the stream is about to follow.
     StartingToFollow { position: StreamPosition, on_drop: DropAction },
+    /// The driver came to rest; the stream is about to check whether it has seen all of the run.
+    CheckingRest { position: StreamPosition, conversation: Box<Conversation> },
     /// No more items will come.
     Exhausted,
 }
@@ -91,20 +89,6 @@ impl StreamPosition {
     }
 }
 
-/// How a run ended, or why it waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunOutcome {
-    /// The run ended.
-    Finished(RunEnd),
-    /// The run waits for a human. Without a question here, one of its child runs asks:
-    /// [`Session::child_questions`] returns what.
-    Parked(Vec<Question>),
-    /// The run never started, for this reason.
-    Rejected(CommandRejection),
-    /// The run was released so that another process can continue it.
-    HandedOver,
-}
-
 impl RunStream {
     pub(super) fn new_owning(
         run: Option<RunId>,
@@ -124,6 +108,21 @@ impl RunStream {
         Ok(Self { run, source, buffered: VecDeque::new(), outcome: None })
     }
 
+    /// Returns whether this process drives the run: it has the lane, or has it again as soon as the
+    /// child runs of the run have ended.
+    #[must_use]
+    pub fn is_driven_here(&self) -> bool {
+        match &self.source {
+            StreamSource::Owning { .. } | StreamSource::CheckingRest { .. } => true,
+            StreamSource::Following { session, on_drop, .. }
+            | StreamSource::StartingToFollow {
+                position: StreamPosition { session, .. },
+                on_drop,
+            } => *on_drop == DropAction::CancelRun || session.is_driven_here(),
+            StreamSource::Exhausted => false,
+        }
+    }
+
     /// Returns the run that the stream belongs to, if it was known when the stream was opened.
     #[must_use]
     pub fn run(&self) -> Option<&RunId> {
@@ -139,6 +138,7 @@ impl RunStream {
     pub async fn conversation_before(&self) -> Result<Conversation, DriveError> {
         match &self.source {
             StreamSource::Owning { position: place, .. }
+            | StreamSource::CheckingRest { position: place, .. }
             | StreamSource::StartingToFollow { position: place, .. } => {
                 place.session.conversation_at(place.head).await
             }
@@ -169,11 +169,12 @@ impl RunStream {
                     }
                     // Kept in `buffered` while the log is read: the reader may drop this future
                     // there.
-                    for entry in Box::pin(place.missed_entries(self.buffered.front()))
-                        .await?
-                        .into_iter()
-                        .rev()
-                    {
+                    let missed = Box::pin(place.missed_entries(self.buffered.front())).await?;
+                    if missed.iter().any(|entry| finishes_run(self.run.as_ref(), entry)) {
+                        self.follow_finished_run();
+                        continue;
+                    }
+                    for entry in missed.into_iter().rev() {
                         self.buffered.push_front(StreamItem::Entry(Arc::new(entry)));
                     }
                     if let Some(item) = self.buffered.pop_front() {
@@ -181,6 +182,7 @@ impl RunStream {
                         return Ok(Some(self.observe_item(item)));
                     }
                 }
+                StreamSource::CheckingRest { .. } => Box::pin(self.check_rest()).await?,
                 StreamSource::StartingToFollow { position: place, on_drop } => {
                     self.source =
                         Box::pin(StreamSource::start_following(place.clone(), *on_drop)).await?;
@@ -205,6 +207,17 @@ impl RunStream {
         }
         self.release_source();
         Ok(None)
+    }
+
+    /// Another process finished the run before this one claimed the lane: the stream reads the run
+    /// from the log, whatever the driver does now.
+    fn follow_finished_run(&mut self) {
+        self.buffered.clear();
+        let source = std::mem::replace(&mut self.source, StreamSource::Exhausted);
+        if let StreamSource::Owning { position, .. } = source {
+            let on_drop = DropAction::KeepRunning;
+            self.source = StreamSource::StartingToFollow { position, on_drop };
+        }
     }
 
     /// Tries to take over the lane after a whole lease without an item. If the owner is alive, the
@@ -267,30 +280,17 @@ impl RunStream {
                 self.outcome = Some(RunOutcome::Finished(ended.as_ref().clone()));
             }
             StreamItem::Entry(entry) => {
-                if let Some(reason) = self.rejection_reason(entry) {
+                if let Some(reason) = rejection_reason(self.run.as_ref(), entry) {
                     self.outcome = Some(RunOutcome::Rejected(reason));
                 }
             }
             StreamItem::RunEnded(_)
             | StreamItem::TextDelta { .. }
-            | StreamItem::ThinkingDelta { .. } => {}
+            | StreamItem::ThinkingDelta { .. }
+            | StreamItem::ReplyEvent { .. }
+            | StreamItem::HookMessage(_) => {}
         }
         item
-    }
-
-    /// The reason why the prompt of this run was rejected, if the entry rejects it.
-    fn rejection_reason(&self, entry: &Entry) -> Option<CommandRejection> {
-        let Input::CommandsReceived { messages } = &entry.input else { return None };
-        let mine = messages.iter().find(|mail| match &mail.body {
-            InboxCommand::Prompt { run, .. } => Some(run) == self.run.as_ref(),
-            _ => false,
-        })?;
-        entry.records.iter().find_map(|record| match record {
-            Record::CommandRejected { message, reason } if *message == mine.id => {
-                Some(reason.clone())
-            }
-            _ => None,
-        })
     }
 
     /// Folds an item into the follower's own copy of the conversation, which shows when the run
@@ -302,11 +302,7 @@ impl RunStream {
             return Ok(());
         };
         conversation.fold(entry)?;
-        let finished = entry.records.iter().any(|record| match record {
-            Record::RunFinished { run, .. } => self.run.as_ref().is_none_or(|mine| mine == run),
-            _ => false,
-        });
-        if finished || is_parked(conversation) {
+        if finishes_run(self.run.as_ref(), entry) || is_parked(conversation) {
             self.outcome = outcome_of(self.run.as_ref(), conversation);
         }
         Ok(())
@@ -339,10 +335,35 @@ impl RunStream {
                 None
             }
             DriveOutcome::Idle(conversation) | DriveOutcome::Parked(conversation) => {
-                outcome_of(self.run.as_ref(), &conversation)
+                let conversation = Box::new(conversation);
+                self.source = StreamSource::CheckingRest { position: place, conversation };
+                None
             }
             DriveOutcome::HandedOver(_) => Some(RunOutcome::HandedOver),
         };
+        Ok(())
+    }
+
+    /// Sets the outcome when the driver found nothing left to do. If another process drove the run
+    /// before this one claimed the lane, the stream reads it from the log first. The source changes
+    /// only after the log was read: the reader may drop this future there.
+    async fn check_rest(&mut self) -> Result<(), DriveError> {
+        let StreamSource::CheckingRest { position, conversation } = &self.source else {
+            return Ok(());
+        };
+        let until = conversation.head.saturating_add(1);
+        let missed = match conversation.head > position.head {
+            true => position.session.read_entries_between(position.head, until).await?,
+            false => Vec::new(),
+        };
+        self.outcome = outcome_of(self.run.as_ref(), conversation);
+        let has_missed_run = missed.iter().any(|entry| is_about_run(self.run.as_ref(), entry));
+        let source = std::mem::replace(&mut self.source, StreamSource::Exhausted);
+        if let (true, StreamSource::CheckingRest { position, .. }) = (has_missed_run, source) {
+            self.outcome = None;
+            let on_drop = DropAction::KeepRunning;
+            self.source = StreamSource::StartingToFollow { position, on_drop };
+        }
         Ok(())
     }
 }
@@ -390,26 +411,12 @@ impl Drop for RunStream {
             }
             (
                 StreamSource::Following { .. }
+                | StreamSource::CheckingRest { .. }
                 | StreamSource::StartingToFollow { .. }
                 | StreamSource::Exhausted,
                 _,
             ) => {}
         }
-    }
-}
-
-fn outcome_of(run: Option<&RunId>, conversation: &Conversation) -> Option<RunOutcome> {
-    let ended = conversation.last_run_end.as_ref();
-    let ended = ended.filter(|ended| run.is_none_or(|run| ended.run == *run));
-    match (ended, &conversation.run) {
-        (Some(ended), active) if active.as_ref().is_none_or(|active| active.id != ended.run) => {
-            Some(RunOutcome::Finished(ended.clone()))
-        }
-        (_, Some(active)) => {
-            let questions: Vec<Question> = active.open_questions().cloned().collect();
-            (!questions.is_empty()).then_some(RunOutcome::Parked(questions))
-        }
-        (_, None) => None,
     }
 }
 

@@ -3,12 +3,12 @@
 use super::limits::MAX_PIECE_CHARS;
 
 /// Splits a text into words; no piece is longer than [`MAX_PIECE_CHARS`].
-pub(super) fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(char::is_whitespace).flat_map(split_long_word)
 }
 
 /// The first half of a text.
-pub(super) fn first_half(text: &str) -> &str {
+pub(crate) fn first_half(text: &str) -> &str {
     let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
     text.get(..middle).unwrap_or_default()
 }

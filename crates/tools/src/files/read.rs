@@ -20,7 +20,7 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::LaneId;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::{CallSubject, PathAccess};
-use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use self::page_range::PageRange;
@@ -144,8 +144,13 @@ impl Tool for ReadTool {
         self.tool_context.allow_own_outputs(lane, self.assess(input))
     }
 
+    fn assess_in_run(&self, lane: &LaneId, run: &Settings, input: &RawJson) -> CallFacts {
+        Self { tool_context: self.tool_context.with_folders_of(run) }.assess_in_lane(lane, input)
+    }
+
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let (tool_context, state) = (self.tool_context.clone(), self.tool_state(&context.lane));
+        let tool_context = self.tool_context.of_run(&context);
+        let state = self.tool_state(&context.lane);
         run_blocking(move || run_read(&tool_context, &state, &tool_input::read_input(&input)?))
     }
 }

@@ -19,9 +19,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::call::call_facts::CallFacts;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::LaneId;
 use windlass_core::log::input::ProbeResult;
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use self::encoding::{LineEndings, TextEncoding};
@@ -136,15 +137,19 @@ impl Tool for WriteTool {
         tool_input::read_input(input).map_or_else(problem_facts, facts)
     }
 
+    fn assess_in_run(&self, lane: &LaneId, run: &Settings, input: &RawJson) -> CallFacts {
+        Self { tool_context: self.tool_context.with_folders_of(run) }.assess_in_lane(lane, input)
+    }
+
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        let tool_context = self.tool_context.clone();
+        let tool_context = self.tool_context.of_run(&context);
         run_blocking(move || run_write(&tool_context, &context, &tool_input::read_input(&input)?))
     }
 
     fn probe(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ProbeResult> {
+        let tool_context = self.tool_context.of_run(&context);
         let path = tool_input::read_input(&input).map(|asked: WriteInput| asked.file_path);
-        let found =
-            path.map(|path| write_intent::probe_change(&self.tool_context, &context, &path));
+        let found = path.map(|path| write_intent::probe_change(&tool_context, &context, &path));
         Box::pin(std::future::ready(found.unwrap_or(ProbeResult::Unknown {})))
     }
 }

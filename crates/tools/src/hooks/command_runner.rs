@@ -40,6 +40,16 @@ pub(super) struct HookProcessEnd {
     pub(super) stderr: CapturedStream,
 }
 
+impl HookProcessEnd {
+    /// The exit code; `None` if the command was killed.
+    pub(super) fn exit_code(&self) -> Option<i32> {
+        match self.exit {
+            HookExit::Exited(code) => Some(code),
+            HookExit::Killed | HookExit::TimedOut { .. } => None,
+        }
+    }
+}
+
 /// The output of a command, as far as it is kept.
 #[derive(Debug, Default)]
 pub(super) struct CapturedStream {

@@ -1,20 +1,27 @@
-//! Hook configuration: which command runs at which event, as in `.claude/settings.json`.
+//! Hook configuration: which command runs at which event, as in `.claude/settings.json`; or which
+//! callback of a program is called.
+
+mod callback_config;
+mod matcher;
 
 use std::collections::BTreeMap;
 
-use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use windlass_core::message::raw_json::sha256_hex;
 use windlass_core::settings::conversation_settings::{HookPoints, HookPresence};
 
 use crate::name_suggestion::nearest_name;
+use matcher::HookMatcher;
 
 /// Default timeout of a hook.
 pub(super) const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 
 /// Maximum timeout of a hook.
 const MAX_TIMEOUT_MS: u64 = 600_000;
+
+/// Maximum timeout of a callback: the program may ask a person.
+const MAX_CALLBACK_TIMEOUT_MS: u64 = 86_400_000;
 
 /// Default and maximum timeout of hooks that a process waits for before it exits.
 const EXIT_TIMEOUT_MS: u64 = 1_500;
@@ -26,27 +33,38 @@ const MAX_CONFIG_BYTES: usize = 1024 * 1024;
 /// Maximum number of hooks in one configuration.
 const MAX_HOOKS: usize = 256;
 
-/// Maximum size of a compiled matcher in bytes; a larger one is rejected.
-const MAX_MATCHER_BYTES: usize = 256 * 1024;
-
 /// An event that hooks can be configured for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum HookEvent {
+pub enum HookEvent {
+    /// A process opens a conversation.
     SessionStart,
+    /// A process is done with a conversation.
     SessionEnd,
+    /// A prompt is about to be sent.
     UserPromptSubmit,
+    /// A tool call is about to be authorised.
     PreToolUse,
+    /// A tool call succeeded.
     PostToolUse,
+    /// A tool call failed, timed out or was interrupted.
     PostToolUseFailure,
+    /// The model finished its turn.
     PostSampling,
+    /// An answer is complete.
     Stop,
+    /// A sub-agent starts.
     SubagentStart,
+    /// The answer of a sub-agent is complete.
     SubagentStop,
+    /// Old messages are about to be removed.
     PreCompact,
+    /// A person is asked a question.
     Notification,
+    /// A call needs approval, and a person or a program is about to be asked.
+    PermissionRequest,
 }
 
-const EVENTS: [(HookEvent, &str); 12] = [
+const EVENTS: [(HookEvent, &str); 13] = [
     (HookEvent::SessionStart, "SessionStart"),
     (HookEvent::SessionEnd, "SessionEnd"),
     (HookEvent::UserPromptSubmit, "UserPromptSubmit"),
@@ -59,14 +77,19 @@ const EVENTS: [(HookEvent, &str); 12] = [
     (HookEvent::SubagentStop, "SubagentStop"),
     (HookEvent::PreCompact, "PreCompact"),
     (HookEvent::Notification, "Notification"),
+    (HookEvent::PermissionRequest, "PermissionRequest"),
 ];
 
 impl HookEvent {
-    pub(super) fn name(self) -> &'static str {
+    /// Returns the name of the event, as in `settings.json`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         EVENTS.iter().find(|(event, _)| *event == self).map_or("", |(_, name)| name)
     }
 
-    fn from_name(name: &str) -> Option<Self> {
+    /// Returns the event of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
         EVENTS.iter().find(|(_, known)| *known == name).map(|(event, _)| *event)
     }
 
@@ -80,13 +103,20 @@ impl HookEvent {
             | Self::PostToolUseFailure
             | Self::Stop
             | Self::SubagentStop
-            | Self::PreCompact => true,
+            | Self::PreCompact
+            | Self::PermissionRequest => true,
             Self::SessionStart
             | Self::SessionEnd
             | Self::PostSampling
             | Self::SubagentStart
             | Self::Notification => false,
         }
+    }
+
+    /// Returns whether commands can be configured for the event. The others need a program that can
+    /// be asked.
+    fn is_for_commands(self) -> bool {
+        self != Self::PermissionRequest
     }
 
     /// Returns the default and the maximum timeout of a hook.
@@ -117,7 +147,13 @@ impl HookEvent {
 
     /// Returns whether the event is about a tool call.
     fn is_tool_event(self) -> bool {
-        matches!(self, Self::PreToolUse | Self::PostToolUse | Self::PostToolUseFailure)
+        matches!(
+            self,
+            Self::PreToolUse
+                | Self::PostToolUse
+                | Self::PostToolUseFailure
+                | Self::PermissionRequest
+        )
     }
 
     /// Returns whether the event has a subject that a matcher can match.
@@ -129,7 +165,7 @@ impl HookEvent {
 /// The hook configuration. It is read once; later changes of its file have no effect.
 #[derive(Debug, Clone, Default)]
 pub struct HookConfig {
-    hooks: BTreeMap<HookEvent, Vec<CommandHook>>,
+    hooks: BTreeMap<HookEvent, Vec<ConfiguredHook>>,
     ignored: Vec<IgnoredHook>,
     /// Tools that matchers name.
     tools: Vec<String>,
@@ -198,29 +234,31 @@ const UNSUPPORTED_HOOK_KEYS: &[&str] = &[
     "url",
 ];
 
-/// One configured command.
+/// One configured hook.
 #[derive(Debug, Clone)]
-pub(super) struct CommandHook {
+pub(super) struct ConfiguredHook {
     matcher: HookMatcher,
-    pub(super) command: String,
+    pub(super) action: HookAction,
     pub(super) timeout_ms: u64,
     pub(super) on_failure: FailurePolicy,
+}
+
+/// What a hook does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum HookAction {
+    /// Runs a command.
+    Command(String),
+    /// Calls a function of the program, by the id under which it was registered.
+    Callback(String),
 }
 
 /// What happens if a hook could not be started, timed out, or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailurePolicy {
-    /// A failure counts as exit code 2.
+    /// A failure blocks, like exit code 2 of a command.
     Block,
     /// The user is told, and nothing is blocked.
     Ignore,
-}
-
-#[derive(Debug, Clone)]
-enum HookMatcher {
-    Everything,
-    Names(Vec<String>),
-    Pattern(Regex),
 }
 
 /// The error for an invalid configuration.
@@ -258,7 +296,7 @@ impl HookConfig {
         };
         let mut config = Self { hash: sha256_hex(text.as_bytes()), ..Self::default() };
         for (name, groups) in events {
-            match HookEvent::from_name(name) {
+            match HookEvent::from_name(name).filter(|event| event.is_for_commands()) {
                 Some(event) => config.add_groups(event, groups)?,
                 None => {
                     let events = EVENTS.map(|(_, event)| event);
@@ -267,6 +305,13 @@ impl HookConfig {
             }
         }
         Ok(config)
+    }
+
+    fn check_count(&self) -> Result<(), InvalidHooks> {
+        match self.hooks.values().map(Vec::len).sum::<usize>() > MAX_HOOKS {
+            true => Err(InvalidHooks(format!("more than {MAX_HOOKS} hooks"))),
+            false => Ok(()),
+        }
     }
 
     fn add_groups(&mut self, event: HookEvent, groups: &Value) -> Result<(), InvalidHooks> {
@@ -297,15 +342,15 @@ impl HookConfig {
                 }
                 let hook: HookEntry =
                     Deserialize::deserialize(hook).map_err(|error| at(format!("{error}")))?;
-                let hook =
-                    CommandHook::new(event, matcher.clone(), hook, on_failure).map_err(&at)?;
-                self.hooks.entry(event).or_default().push(hook);
+                if hook.command.trim().is_empty() || hook.command.contains('\0') {
+                    return Err(at("a command is empty or contains a NUL byte".to_owned()));
+                }
+                let action = (HookAction::Command(hook.command), hook.timeout);
+                let hook = ConfiguredHook::new(event, matcher.clone(), action, on_failure);
+                self.hooks.entry(event).or_default().push(hook.map_err(&at)?);
             }
         }
-        if self.hooks.values().map(Vec::len).sum::<usize>() > MAX_HOOKS {
-            return Err(InvalidHooks(format!("more than {MAX_HOOKS} hooks")));
-        }
-        Ok(())
+        self.check_count()
     }
 
     /// Checks the names in a matcher: one that names no known subject would make a hook that never
@@ -365,9 +410,13 @@ impl HookConfig {
         &self,
         event: HookEvent,
         subject: &str,
-    ) -> impl Iterator<Item = &CommandHook> {
+    ) -> impl Iterator<Item = &ConfiguredHook> {
         let hooks = self.hooks.get(&event).map(Vec::as_slice).unwrap_or_default();
         hooks.iter().filter(move |hook| hook.matcher.matches_subject(subject))
+    }
+
+    pub(super) fn has_hooks(&self, event: HookEvent) -> bool {
+        self.hooks.contains_key(&event)
     }
 
     pub(super) fn max_timeout_ms(&self) -> u64 {
@@ -397,18 +446,18 @@ impl HookConfig {
     }
 }
 
-impl CommandHook {
+impl ConfiguredHook {
     fn new(
         event: HookEvent,
         matcher: HookMatcher,
-        hook: HookEntry,
+        (action, timeout): (HookAction, Option<f64>),
         on_failure: FailurePolicy,
     ) -> Result<Self, String> {
-        if hook.command.trim().is_empty() || hook.command.contains('\0') {
-            return Err("a command is empty or contains a NUL byte".to_owned());
-        }
-        let (usual_ms, most_ms) = event.timeouts_ms();
-        let timeout_ms = match hook.timeout {
+        let (usual_ms, most_ms) = match (&action, event.timeouts_ms()) {
+            (HookAction::Callback(_), (usual_ms, _)) => (usual_ms, MAX_CALLBACK_TIMEOUT_MS),
+            (HookAction::Command(_), timeouts) => timeouts,
+        };
+        let timeout_ms = match timeout {
             None => usual_ms,
             Some(seconds) if seconds > 0.0 && seconds.is_finite() => {
                 // Seconds as people write them; larger values are capped.
@@ -421,7 +470,7 @@ impl CommandHook {
                 ));
             }
         };
-        Ok(Self { matcher, command: hook.command, timeout_ms, on_failure })
+        Ok(Self { matcher, action, timeout_ms, on_failure })
     }
 }
 
@@ -432,37 +481,5 @@ impl FailurePolicy {
             Some("ignore") | None => Ok(Self::Ignore),
             Some(other) => Err(format!("onFailure must be block or ignore, not {other}")),
         }
-    }
-}
-
-impl HookMatcher {
-    fn parse(event: HookEvent, text: Option<&str>) -> Result<Self, String> {
-        let text = text.unwrap_or_default();
-        if text.is_empty() || text == "*" || !event.has_subject() {
-            return Ok(Self::Everything);
-        }
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '|' | ' ' | ',');
-        if text.chars().all(plain) {
-            let names = text.split(['|', ',']).map(|name| name.trim().to_owned());
-            return Ok(Self::Names(names.collect()));
-        }
-        // As in Claude Code, a pattern may match a part of the name: `^Notebook`.
-        let pattern = RegexBuilder::new(text).size_limit(MAX_MATCHER_BYTES).build();
-        pattern.map(Self::Pattern).map_err(|_| {
-            format!(
-                "the matcher {text} is not a regular expression, or too large a one; write for example \
-                 `Bash`, `Edit|Write` or `mcp__.*`"
-            )
-        })
-    }
-
-    /// Returns whether the matcher matches; a tool with an alias is matched by both names.
-    fn matches_subject(&self, subject: &str) -> bool {
-        let alias = (subject == "Agent").then_some("Task");
-        [Some(subject), alias].into_iter().flatten().any(|subject| match self {
-            Self::Everything => true,
-            Self::Names(names) => names.iter().any(|name| name == subject),
-            Self::Pattern(pattern) => pattern.is_match(subject),
-        })
     }
 }

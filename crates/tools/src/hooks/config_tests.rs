@@ -2,10 +2,14 @@
 
 use windlass_core::settings::conversation_settings::HookPresence;
 
-use super::config::{HookConfig, HookEvent, IgnoredHook};
+use super::config::{HookAction, HookConfig, HookEvent, IgnoredHook};
 
 fn matching_commands(config: &HookConfig, event: HookEvent, subject: &str) -> Vec<String> {
-    config.matching_hooks(event, subject).map(|hook| hook.command.clone()).collect()
+    let actions = config.matching_hooks(event, subject).map(|hook| match &hook.action {
+        HookAction::Command(command) => command.clone(),
+        HookAction::Callback(id) => format!("callback {id}"),
+    });
+    actions.collect()
 }
 
 const SETTINGS: &str = r#"{
@@ -112,4 +116,25 @@ fn what_cannot_be_read_is_told_in_one_sentence() {
         assert!(error.starts_with("invalid hooks: ") && error.contains(expected), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }
+}
+
+#[test]
+fn callbacks_are_registered_with_matchers_and_timeouts() {
+    let config = HookConfig::parse_callbacks(&serde_json::json!({
+        "PreToolUse": [
+            {"matcher": "Bash", "hookCallbackIds": ["h0", "h1"], "timeout": 1800},
+            {"matcher": null, "hookCallbackIds": ["h2"], "onFailure": "block"},
+        ],
+        "PermissionRequest": [{"hookCallbackIds": ["h3"]}],
+        "FromTomorrow": [{"hookCallbackIds": ["h4"]}],
+        "Stop": null,
+    }))
+    .unwrap();
+    let called = matching_commands(&config, HookEvent::PreToolUse, "Bash");
+    assert_eq!(called, ["callback h0", "callback h1", "callback h2"]);
+    assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "Read"), ["callback h2"]);
+    assert_eq!(config.max_timeout_ms(), 1_800_000);
+    let unknown = IgnoredHook::Unknown("hook event `FromTomorrow`".to_owned());
+    assert_eq!(config.ignored_entries(), [unknown]);
+    assert!(HookConfig::parse_callbacks(&serde_json::Value::Null).is_ok());
 }

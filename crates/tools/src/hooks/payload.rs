@@ -1,4 +1,5 @@
-//! The JSON payload for hooks.
+//! The JSON payload for hooks: what a command gets on its standard input, and a callback of an SDK as
+//! its argument.
 
 use std::path::Path;
 
@@ -18,13 +19,9 @@ use windlass_runtime::ports::{HookContext, SessionEndReason};
 use super::config::HookEvent;
 use crate::tool_results::sdk_result;
 
-/// Returns the payload for an event of a conversation.
-pub(super) fn build_payload(
-    event: HookEvent,
-    context: &HookContext,
-    folder: &Path,
-    more: Value,
-) -> Value {
+/// Returns the payload for an event of a conversation, with the fields of the event.
+#[must_use]
+pub fn build_payload(event: HookEvent, context: &HookContext, folder: &Path, more: Value) -> Value {
     let is_child = context.parent().is_some();
     let session = if is_child { root_lane(&context.lane) } else { context.lane.clone() };
     let mut all = common_fields(event, &session, folder);
@@ -49,7 +46,8 @@ pub(super) fn build_payload(
 }
 
 /// Returns the payload for the end of a session, of which only the name is known.
-pub(super) fn session_end_payload(lane: &LaneId, reason: SessionEndReason, folder: &Path) -> Value {
+#[must_use]
+pub fn session_end_payload(lane: &LaneId, reason: SessionEndReason, folder: &Path) -> Value {
     let mut all = common_fields(HookEvent::SessionEnd, &root_lane(lane), folder);
     all.insert("reason".to_owned(), json!(reason.name()));
     Value::Object(all)
@@ -66,15 +64,21 @@ fn common_fields(event: HookEvent, session: &LaneId, folder: &Path) -> Map<Strin
     all
 }
 
-pub(super) fn empty_fields() -> Value {
+/// Returns no fields, for an event that has none of its own.
+#[must_use]
+pub fn empty_fields() -> Value {
     json!({})
 }
 
-pub(super) fn session_start_fields(source: &str) -> Value {
+/// Returns the fields for the start of a session.
+#[must_use]
+pub fn session_start_fields(source: &str) -> Value {
     json!({"source": source})
 }
 
-pub(super) fn prompt_fields(context: &HookContext) -> Value {
+/// Returns the fields for a prompt that is about to be sent.
+#[must_use]
+pub fn prompt_fields(context: &HookContext) -> Value {
     let segments = context.conversation.transcript.segments();
     let prompt = segments.iter().rev().find(|segment| segment.kind == SegmentKind::Prompt);
     let texts = prompt.into_iter().flat_map(|segment| &*segment.blocks);
@@ -82,7 +86,9 @@ pub(super) fn prompt_fields(context: &HookContext) -> Value {
     json!({"prompt": text.join("\n")})
 }
 
-pub(super) fn answer_fields(context: &HookContext) -> Value {
+/// Returns the fields for a complete answer.
+#[must_use]
+pub fn answer_fields(context: &HookContext) -> Value {
     json!({
         "stop_hook_active": context.has_rejected_answer(),
         "last_assistant_message": context.answer_text(),
@@ -90,8 +96,9 @@ pub(super) fn answer_fields(context: &HookContext) -> Value {
 }
 
 /// Returns the fields for a compaction, with the full messages, because they are about to be
-/// removed.
-pub(super) fn compaction_fields(context: &HookContext) -> (&'static str, Value) {
+/// removed; first the trigger, which matchers are tested against.
+#[must_use]
+pub fn compaction_fields(context: &HookContext) -> (&'static str, Value) {
     let trigger = match context.conversation.compaction_request {
         CompactionRequest::Requested => "manual",
         CompactionRequest::NotRequested => "auto",
@@ -118,7 +125,9 @@ fn transcript_messages(context: &HookContext) -> Vec<Value> {
     request::join_segments(segments).into_iter().map(message).collect()
 }
 
-pub(super) fn call_fields(call: &Call) -> Value {
+/// Returns the fields for a tool call that is about to be authorised.
+#[must_use]
+pub fn call_fields(call: &Call) -> Value {
     json!({
         "tool_name": &*call.tool_use.name,
         "tool_input": to_value(&call.tool_use.input),
@@ -126,7 +135,9 @@ pub(super) fn call_fields(call: &Call) -> Value {
     })
 }
 
-pub(super) fn outcome_fields(of: &Call, outcome: &ToolOutcome) -> (HookEvent, Value) {
+/// Returns the event and the fields for a tool call that has returned.
+#[must_use]
+pub fn outcome_fields(of: &Call, outcome: &ToolOutcome) -> (HookEvent, Value) {
     let mut more = call_fields(of);
     let (event, name, value) = match outcome {
         ToolOutcome::Done(content) | ToolOutcome::DoneWithDetail { content, .. } => {
@@ -158,10 +169,9 @@ pub(super) fn outcome_fields(of: &Call, outcome: &ToolOutcome) -> (HookEvent, Va
     (event, more)
 }
 
-pub(super) fn notification_fields(
-    context: &HookContext,
-    question: &Question,
-) -> (&'static str, Value) {
+/// Returns the kind of a notification, which matchers are tested against, and its fields.
+#[must_use]
+pub fn notification_fields(context: &HookContext, question: &Question) -> (&'static str, Value) {
     let call = question.kind.call().and_then(|id| {
         context.conversation.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
     });

@@ -20,7 +20,7 @@ fn hook_context(result: &str) -> HookContext {
     let call = ContentBlock::tool_use("t1", "Read", &RawJson::parse("{}").unwrap());
     let found = ContentBlock::tool_result("t1", &RawJson::string(result), ErrorFlag::Success);
     conversation.transcript.push_round(&[call], vec![found]).unwrap();
-    HookContext { lane: LaneId::from("conversation:1"), conversation }
+    HookContext::new(LaneId::from("conversation:1"), conversation)
 }
 
 // spec: HOOKS-06

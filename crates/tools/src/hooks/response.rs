@@ -1,4 +1,5 @@
-//! Parses a hook's response from exit code and output.
+//! Parses a hook's response from exit code and output. The JSON is that of the Agent SDKs, whose
+//! callbacks return it too.
 //!
 //! Exit code 0 allows, and JSON on standard output may say more. Exit code 2 denies, with the
 //! reason on standard error. Every other exit is an error of the hook.
@@ -13,33 +14,47 @@ use windlass_core::permission::HookPreference;
 use windlass_core::run::review::ReviewResult;
 use windlass_runtime::ports::HookResponse;
 
+use super::callbacks::{HookCallbackError, PermissionHookDecision};
 use super::command_runner::{CapturedStream, HookExit, HookProcessEnd};
 use super::config::HookEvent;
 
 /// Maximum number of characters of a reason or a context.
 const MAX_CHARS: usize = 10_000;
 
-/// The parsed response of a hook.
+/// The parsed output of a hook: what a command printed, or what a callback of an SDK returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct CommandHookOutput {
-    decision: Option<CommandHookDecision>,
+pub struct HookOutput {
+    decision: Option<OutputDecision>,
     stop: Option<Arc<str>>,
     replacement: Option<RawJson>,
     context: Option<Arc<str>>,
     /// A message for the user.
     user_message: Option<Arc<str>>,
+    /// The decision about a permission request.
+    permission: Option<PermissionHookDecision>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum CommandHookDecision {
+enum OutputDecision {
     Allow,
-    Ask,
+    /// A person is asked, and reads the reason if there is one.
+    Ask(Option<Arc<str>>),
     Deny(Arc<str>),
+    Defer,
 }
 
-impl CommandHookOutput {
+impl HookOutput {
     pub(super) fn deny(reason: &str) -> Self {
-        Self { decision: Some(CommandHookDecision::Deny(truncate_text(reason))), ..Self::default() }
+        Self { decision: Some(OutputDecision::Deny(truncate_text(reason))), ..Self::default() }
+    }
+
+    /// Parses the output of a hook for `event`.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the output means nothing, as the end of a sentence that names the hook.
+    pub fn parse(event: HookEvent, output: &Value) -> Result<Self, String> {
+        parse_output(event, output)
     }
 
     /// Parses the response of a command that was given `input`. `Err` says why it counts as failed.
@@ -66,12 +81,37 @@ impl CommandHookOutput {
         }
     }
 
+    /// Parses the object that a callback returned. `Err` says why it counts as failed.
+    pub(super) fn from_callback(
+        event: HookEvent,
+        returned: Result<Value, HookCallbackError>,
+    ) -> Result<Self, String> {
+        match (returned, event) {
+            (Ok(Value::Null), _) => Ok(Self::default()),
+            (Ok(value @ Value::Object(_)), _) => {
+                parse_output(event, &value).map_err(|reason| format!("the callback {reason}"))
+            }
+            (Ok(_), _) => Err("the callback returned something that is not an object".to_owned()),
+            // Nothing may run that its guard has not seen.
+            (Err(error @ HookCallbackError::TimedOut { .. }), HookEvent::PreToolUse) => {
+                Ok(Self::deny(&error.to_string()))
+            }
+            (Err(error), _) => Err(error.to_string()),
+        }
+    }
+
+    /// Takes out the decision about a permission request.
+    pub(super) fn take_permission_decision(&mut self) -> Option<PermissionHookDecision> {
+        self.permission.take()
+    }
+
     /// Takes out the messages for the user: the hook's own message, and its objection to an event
     /// that cannot be blocked.
-    pub(super) fn take_user_messages(&mut self, event: HookEvent) -> Vec<Arc<str>> {
+    #[must_use]
+    pub fn take_user_messages(&mut self, event: HookEvent) -> Vec<Arc<str>> {
         let mut messages: Vec<Arc<str>> = self.user_message.take().into_iter().collect();
         if !event.can_block()
-            && let Some(CommandHookDecision::Deny(reason)) = self.decision.take()
+            && let Some(OutputDecision::Deny(reason)) = self.decision.take()
         {
             messages.push(reason);
         }
@@ -99,34 +139,36 @@ impl CommandHookOutput {
     }
 
     /// Converts to a response about a call that is about to run.
-    pub(super) fn into_pre_tool_response(self) -> HookResponse {
-        let decision = match (self.stop, self.decision, self.replacement) {
-            (Some(reason), _, _) | (_, Some(CommandHookDecision::Deny(reason)), _) => {
-                HookDecision::Deny { reason }
+    #[must_use]
+    pub fn into_pre_tool_response(self) -> HookResponse {
+        let decision = match (self.decision, self.replacement) {
+            (Some(OutputDecision::Deny(reason)), _) => HookDecision::Deny { reason },
+            (Some(OutputDecision::Defer), _) => HookDecision::Defer {},
+            (Some(OutputDecision::Allow), Some(input)) => {
+                changed_call(input, HookPreference::Allow, None)
             }
-            (_, verdict, Some(input)) => {
-                let preference = match verdict {
-                    Some(CommandHookDecision::Allow) => HookPreference::Allow,
-                    Some(CommandHookDecision::Ask) => HookPreference::Ask,
-                    Some(CommandHookDecision::Deny(_)) | None => HookPreference::Neutral,
-                };
-                HookDecision::Change { input, facts: Box::new(CallFacts::default()), preference }
+            (Some(OutputDecision::Ask(reason)), Some(input)) => {
+                changed_call(input, HookPreference::Ask, reason)
             }
-            (_, Some(CommandHookDecision::Allow), None) => HookDecision::Allow {},
-            (_, Some(CommandHookDecision::Ask), None) => HookDecision::Ask {},
-            (_, None, None) => HookDecision::Pass {},
+            (None, Some(input)) => changed_call(input, HookPreference::Neutral, None),
+            (Some(OutputDecision::Allow), None) => HookDecision::Allow {},
+            (Some(OutputDecision::Ask(reason)), None) => HookDecision::Ask { reason },
+            (None, None) => HookDecision::Pass {},
         };
-        HookResponse { decision, context: self.context }
+        HookResponse { decision, context: self.context, stop: self.stop }
     }
 
     /// Converts to a response about a call that has returned. It has run: an objection goes to the
     /// model beside the result.
-    pub(super) fn into_post_tool_response(self, subject: &str) -> HookResponse {
-        let against = match (self.stop, self.decision) {
-            (Some(reason), _) | (None, Some(CommandHookDecision::Deny(reason))) => {
+    #[must_use]
+    pub fn into_post_tool_response(self, subject: &str) -> HookResponse {
+        let against = match self.decision {
+            Some(OutputDecision::Deny(reason)) => {
                 Some(format!("{subject} hook blocking error: {reason}"))
             }
-            (None, Some(CommandHookDecision::Allow | CommandHookDecision::Ask) | None) => None,
+            Some(OutputDecision::Allow | OutputDecision::Ask(_) | OutputDecision::Defer) | None => {
+                None
+            }
         };
         let context = match (against, self.context) {
             (Some(against), Some(context)) => Some(Arc::from(format!("{against}\n{context}"))),
@@ -134,25 +176,34 @@ impl CommandHookOutput {
             (None, context) => context,
         };
         let decision = match self.replacement {
-            Some(input) => {
-                let (facts, preference) = (Box::new(CallFacts::default()), HookPreference::Neutral);
-                HookDecision::Change { input, facts, preference }
-            }
+            Some(output) => changed_call(output, HookPreference::Neutral, None),
             None => HookDecision::Pass {},
         };
-        HookResponse { decision, context }
+        HookResponse { decision, context, stop: self.stop }
     }
 
     /// Converts to a review result.
-    pub(super) fn into_review_result(self) -> ReviewResult {
+    #[must_use]
+    pub fn into_review_result(self) -> ReviewResult {
         match (self.stop, self.decision) {
             (Some(reason), _) => ReviewResult::Stop { reason },
-            (None, Some(CommandHookDecision::Deny(reason))) => ReviewResult::Block { reason },
-            (None, Some(CommandHookDecision::Allow | CommandHookDecision::Ask) | None) => {
-                ReviewResult::Pass { context: self.context }
-            }
+            (None, Some(OutputDecision::Deny(reason))) => ReviewResult::Block { reason },
+            (
+                None,
+                Some(OutputDecision::Allow | OutputDecision::Ask(_) | OutputDecision::Defer) | None,
+            ) => ReviewResult::Pass { context: self.context },
         }
     }
+}
+
+/// Returns the decision that replaces the arguments of a call, or the output of one that has run.
+/// The runtime assesses changed arguments.
+fn changed_call(
+    input: RawJson,
+    preference: HookPreference,
+    reason: Option<Arc<str>>,
+) -> HookDecision {
+    HookDecision::Change { input, facts: Box::new(CallFacts::default()), preference, reason }
 }
 
 /// Parses the standard output of a hook that exited with 0. Text that is not a JSON object is
@@ -161,12 +212,12 @@ fn parse_stdout(
     event: HookEvent,
     input: &Value,
     stdout: &CapturedStream,
-) -> Result<CommandHookOutput, String> {
+) -> Result<HookOutput, String> {
     let text = stdout.text.trim();
     if !text.starts_with('{') {
-        return Ok(CommandHookOutput {
+        return Ok(HookOutput {
             context: plain_text_context(event, text),
-            ..CommandHookOutput::default()
+            ..HookOutput::default()
         });
     }
     if stdout.is_truncated {
@@ -176,7 +227,7 @@ fn parse_stdout(
         .map_err(|error| format!("printed JSON that is not valid ({error})"))?;
     // Text that a model wrote must not count as a decision of the hook.
     if is_echo(input, &value, text) {
-        return Ok(CommandHookOutput::default());
+        return Ok(HookOutput::default());
     }
     parse_output(event, &value)
 }
@@ -204,7 +255,7 @@ fn plain_text_context(event: HookEvent, text: &str) -> Option<Arc<str>> {
 
 /// Parses the object. A value that means nothing is an error: it may have been meant to block
 /// something.
-fn parse_output(event: HookEvent, value: &Value) -> Result<CommandHookOutput, String> {
+fn parse_output(event: HookEvent, value: &Value) -> Result<HookOutput, String> {
     let nothing = Map::new();
     let specific = match value.get("hookSpecificOutput") {
         None | Some(Value::Null) => &nothing,
@@ -219,12 +270,16 @@ fn parse_output(event: HookEvent, value: &Value) -> Result<CommandHookOutput, St
         }
     }
     let whole = value.as_object().unwrap_or(&nothing);
-    let reason = |of: &Map<String, Value>, name: &str| -> Result<Arc<str>, String> {
+    let optional_reason = |of: &Map<String, Value>, name: &str| {
         let given = match text_field(of, name)? {
             Some(given) => Some(given),
             None => text_field(whole, "reason")?,
         };
-        Ok(truncate_text(given.unwrap_or("blocked by a hook without a reason")))
+        Ok::<_, String>(given.map(truncate_text))
+    };
+    let reason = |of: &Map<String, Value>, name: &str| {
+        let given = optional_reason(of, name)?;
+        Ok::<_, String>(given.unwrap_or_else(|| Arc::from("blocked by a hook without a reason")))
     };
     let stop = match whole.get("continue") {
         None | Some(Value::Bool(true)) => None,
@@ -237,29 +292,55 @@ fn parse_output(event: HookEvent, value: &Value) -> Result<CommandHookOutput, St
     };
     let old = match text_field(whole, "decision")? {
         None => None,
-        Some("block" | "deny") => Some(CommandHookDecision::Deny(reason(whole, "reason")?)),
-        Some("approve" | "allow") => Some(CommandHookDecision::Allow),
-        Some("ask") => Some(CommandHookDecision::Ask),
+        Some("block" | "deny") => Some(OutputDecision::Deny(reason(whole, "reason")?)),
+        Some("approve" | "allow") => Some(OutputDecision::Allow),
+        Some("ask") => Some(OutputDecision::Ask(optional_reason(whole, "reason")?)),
         Some(other) => return Err(unknown_value_error("decision", other, "block or approve")),
     };
     let new = match text_field(specific, "permissionDecision")? {
         None => None,
-        Some("deny") => {
-            Some(CommandHookDecision::Deny(reason(specific, "permissionDecisionReason")?))
+        Some("deny") => Some(OutputDecision::Deny(reason(specific, "permissionDecisionReason")?)),
+        Some("allow") => Some(OutputDecision::Allow),
+        Some("ask") => {
+            let reason = optional_reason(specific, "permissionDecisionReason")?;
+            Some(OutputDecision::Ask(reason))
         }
-        Some("allow") => Some(CommandHookDecision::Allow),
-        Some("ask" | "defer") => Some(CommandHookDecision::Ask),
+        Some("defer") => Some(OutputDecision::Defer),
         Some(other) => {
-            return Err(unknown_value_error("permissionDecision", other, "allow, deny or ask"));
+            let expected = "allow, deny, ask or defer";
+            return Err(unknown_value_error("permissionDecision", other, expected));
         }
     };
-    Ok(CommandHookOutput {
+    Ok(HookOutput {
         decision: new.or(old),
         stop,
         replacement: parse_replacement(event, specific)?,
         context: text_field(specific, "additionalContext")?.map(truncate_text),
         user_message: text_field(whole, "systemMessage")?.map(truncate_text),
+        permission: match event {
+            HookEvent::PermissionRequest => parse_permission(specific)?,
+            _ => None,
+        },
     })
+}
+
+/// Parses the decision about a permission request.
+fn parse_permission(
+    specific: &Map<String, Value>,
+) -> Result<Option<PermissionHookDecision>, String> {
+    let Some(Value::Object(decision)) = specific.get("decision") else { return Ok(None) };
+    match text_field(decision, "behavior")? {
+        Some("allow") => Ok(Some(PermissionHookDecision::Allow {
+            input: decision.get("updatedInput").filter(|input| input.is_object()).cloned(),
+            permissions: decision.get("updatedPermissions").cloned(),
+        })),
+        Some("deny") => Ok(Some(PermissionHookDecision::Deny {
+            reason: truncate_text(text_field(decision, "message")?.unwrap_or("denied by a hook")),
+            interrupt: decision.get("interrupt").and_then(Value::as_bool).unwrap_or(false),
+        })),
+        Some(other) => Err(unknown_value_error("behavior", other, "allow or deny")),
+        None => Ok(None),
+    }
 }
 
 /// Parses the arguments or the result that a hook replaces others with.

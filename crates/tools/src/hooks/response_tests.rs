@@ -7,20 +7,20 @@ use windlass_core::run::review::ReviewResult;
 
 use super::command_runner::{CapturedStream, HookExit, HookProcessEnd};
 use super::config::HookEvent;
-use super::response::CommandHookOutput;
+use super::response::HookOutput;
 
 fn read(
     event: HookEvent,
     exit: HookExit,
     stdout: &str,
     stderr: &str,
-) -> Result<CommandHookOutput, String> {
+) -> Result<HookOutput, String> {
     let stream = |text: &str| CapturedStream { text: text.to_owned(), is_truncated: false };
     let ended = HookProcessEnd { exit, stdout: stream(stdout), stderr: stream(stderr) };
-    CommandHookOutput::from_end(event, "hook", &json!({"tool_input": {}}), Ok(ended))
+    HookOutput::from_end(event, "hook", &json!({"tool_input": {}}), Ok(ended))
 }
 
-fn parse_printed(event: HookEvent, stdout: &str) -> Result<CommandHookOutput, String> {
+fn parse_printed(event: HookEvent, stdout: &str) -> Result<HookOutput, String> {
     read(event, HookExit::Exited(0), stdout, "")
 }
 
@@ -51,12 +51,22 @@ fn decisions_are_read_from_either_form() {
         )
     };
     assert_eq!(before(&new("allow")), HookDecision::Allow {});
-    assert_eq!(before(&new("ask")), HookDecision::Ask {});
-    assert_eq!(before(&new("defer")), HookDecision::Ask {});
+    let reason = (before(&new("ask")), before(&new("defer")));
+    assert!(matches!(reason, (HookDecision::Ask { reason: Some(_) }, HookDecision::Defer {})));
     assert_eq!(denial_of(before(&new("deny"))), "because");
     assert_eq!(before(r#"{"decision": "approve"}"#), HookDecision::Allow {});
     assert_eq!(denial_of(before(r#"{"decision": "block", "reason": "so"}"#)), "so");
-    assert_eq!(denial_of(before(r#"{"continue": false, "stopReason": "enough"}"#)), "enough");
+}
+
+#[test]
+fn around_a_call_a_hook_can_end_the_run() {
+    let said = r#"{"continue": false, "stopReason": "enough"}"#;
+    let before = parse_printed(HookEvent::PreToolUse, said).unwrap().into_pre_tool_response();
+    let after = parse_printed(HookEvent::PostToolUse, said).unwrap().into_post_tool_response("x");
+    for response in [before, after] {
+        assert_eq!(response.decision, HookDecision::Pass {});
+        assert_eq!((response.stop.as_deref(), response.context), (Some("enough"), None));
+    }
 }
 
 #[test]
@@ -104,8 +114,7 @@ fn what_a_hook_was_given_is_not_its_decision() {
                 stderr: stream(""),
             };
             let output =
-                CommandHookOutput::from_end(HookEvent::PreToolUse, "hook", &input, Ok(ended))
-                    .unwrap();
+                HookOutput::from_end(HookEvent::PreToolUse, "hook", &input, Ok(ended)).unwrap();
             assert_eq!(
                 output.into_pre_tool_response().decision,
                 HookDecision::Pass {},
@@ -122,7 +131,7 @@ fn more_json_than_is_read_is_an_error_and_more_text_is_not() {
         let stdout = CapturedStream { text: text.to_owned(), is_truncated: true };
         let ended =
             HookProcessEnd { exit: HookExit::Exited(0), stdout, stderr: CapturedStream::default() };
-        CommandHookOutput::from_end(HookEvent::UserPromptSubmit, "hook", &json!({}), Ok(ended))
+        HookOutput::from_end(HookEvent::UserPromptSubmit, "hook", &json!({}), Ok(ended))
     };
     assert!(said(r#"{"decision": "block"}"#).unwrap_err().contains("too much JSON"));
     let ReviewResult::Pass { context: Some(context) } =

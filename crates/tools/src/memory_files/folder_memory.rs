@@ -14,7 +14,10 @@ use windlass_core::permission::{CallSubject, PathUse, PathZone};
 use windlass_runtime::ToolRegistry;
 use windlass_runtime::ports::{CallContext, Tool};
 
-use super::{ImportPolicy, MemoryFile, frame_memory_file, memory_files_in_workspace};
+use super::{
+    FolderMemory, ImportPolicy, MemoryFile, MemoryKind, frame_memory_file,
+    memory_files_in_workspace,
+};
 use crate::limits::{MAX_MEMORY_FOLDERS, MAX_REPORTED_PROBLEMS};
 use crate::tool_context::ToolContext;
 use crate::tool_definition::tool_wrapper::{ToolWrapper, wrap_all};
@@ -22,18 +25,23 @@ use crate::tool_definition::tool_wrapper::{ToolWrapper, wrap_all};
 /// Called with one sentence for each memory file that was truncated or ignored.
 pub type MemoryNotes = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Wraps the tools so that a memory file in a folder that one of them touches is context of its
+/// Wraps the tools so that a memory file of these kinds in a folder that one of them touches is context of its
 /// result. Those of the workspace itself are part of the system prompt. Problems with a file are
 /// passed to `notes`, once per conversation.
 #[must_use]
 pub fn with_folder_memory(
     tools: &ToolRegistry,
     tool_context: &ToolContext,
+    kinds: &[MemoryKind],
     imports: ImportPolicy,
     notes: MemoryNotes,
 ) -> ToolRegistry {
+    if kinds.is_empty() {
+        return tools.clone();
+    }
     let finder = FolderMemoryFinder {
         tool_context: tool_context.clone(),
+        kinds: kinds.to_vec(),
         imports,
         notes,
         reported_problems: Mutex::default(),
@@ -65,6 +73,7 @@ impl ToolWrapper for Arc<FolderMemoryFinder> {
 /// Finds the memory files of touched folders.
 struct FolderMemoryFinder {
     tool_context: ToolContext,
+    kinds: Vec<MemoryKind>,
     imports: ImportPolicy,
     notes: MemoryNotes,
     reported_problems: Mutex<BTreeSet<(LaneId, String)>>,
@@ -74,11 +83,15 @@ impl FolderMemoryFinder {
     fn find_memory_near(&self, lane: &LaneId, subject: &CallSubject) -> Vec<ContextNote> {
         let mut notes = Vec::new();
         for folder in touched_folders(&self.tool_context, subject) {
-            let memory = memory_files_in_workspace(&self.tool_context, &folder, self.imports);
+            let memory = self.read_folder(&folder);
             memory.problems.into_iter().for_each(|problem| self.report_once(lane, problem));
             notes.extend(memory.files.iter().map(context_note));
         }
         notes
+    }
+
+    fn read_folder(&self, folder: &Path) -> FolderMemory {
+        memory_files_in_workspace(&self.tool_context, folder, &self.kinds, self.imports)
     }
 
     fn report_once(&self, lane: &LaneId, problem: String) {

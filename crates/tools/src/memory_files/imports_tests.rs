@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::imports::find_imports;
-use super::{FolderMemory, ImportPolicy, read_memory_files, read_user_memory_files};
+use super::{FolderMemory, ImportPolicy, MemoryKind, read_memory_files, read_user_memory_files};
 use crate::limits::MAX_MEMORY_BYTES;
 
 fn write(folder: &Path, files: &[(&str, &str)]) {
@@ -19,7 +19,7 @@ fn texts(found: &FolderMemory) -> Vec<&str> {
 }
 
 fn read_trusted_folder(folder: &Path) -> FolderMemory {
-    read_memory_files(folder, None, || ImportPolicy::Allowed)
+    read_memory_files(folder, None, MemoryKind::ALL, || ImportPolicy::Allowed)
 }
 
 #[test]
@@ -78,11 +78,14 @@ fn nothing_is_imported_from_outside_through_links_or_without_trust() {
     let found = read_trusted_folder(folder.path());
     assert_eq!(texts(&found), ["first"]);
     assert_eq!(found.problems.len(), 5, "{:?}", found.problems);
-    let untrusted = read_memory_files(folder.path(), None, || ImportPolicy::Ignored);
+    let untrusted =
+        read_memory_files(folder.path(), None, MemoryKind::ALL, || ImportPolicy::Ignored);
     assert_eq!(texts(&untrusted), ["first"]);
     assert!(untrusted.problems[0].contains("trusted folders"), "{:?}", untrusted.problems);
     // Files in the user's settings folder may be imported.
-    let own = read_memory_files(folder.path(), Some(outside.path()), || ImportPolicy::Allowed);
+    let own = read_memory_files(folder.path(), Some(outside.path()), MemoryKind::ALL, || {
+        ImportPolicy::Allowed
+    });
     assert_eq!(texts(&own), ["first", "secret"]);
     write(outside.path(), &[("CLAUDE.md", "@secret.md\nmine")]);
     assert_eq!(texts(&read_user_memory_files(outside.path(), None)), ["mine", "secret"]);

@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::call::call_facts::CallFacts;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::LaneId;
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use super::file_walk::{WalkFilters, walk_files};
@@ -111,6 +112,10 @@ impl Tool for GlobTool {
                 .with_subject(subject)
         };
         tool_input::read_input(input).map_or_else(problem_facts, facts)
+    }
+
+    fn assess_in_run(&self, lane: &LaneId, run: &Settings, input: &RawJson) -> CallFacts {
+        Self { tool_context: self.tool_context.with_folders_of(run) }.assess_in_lane(lane, input)
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {

@@ -7,7 +7,7 @@ use windlass_core::call::call_facts::CallFacts;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::LaneId;
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use super::file_walk::{WalkFilters, walk_files};
@@ -187,6 +187,10 @@ impl Tool for GrepTool {
 
     fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
         self.tool_context.allow_own_outputs(lane, self.assess(input))
+    }
+
+    fn assess_in_run(&self, lane: &LaneId, run: &Settings, input: &RawJson) -> CallFacts {
+        Self { tool_context: self.tool_context.with_folders_of(run) }.assess_in_lane(lane, input)
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {

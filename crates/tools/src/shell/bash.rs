@@ -11,7 +11,7 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::LaneId;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::{CallSubject, ShellCommand};
-use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
 use windlass_runtime::ports::{BoxFuture, CallContext, Clock, Tool};
 
 use super::command_analysis::{ConcurrentCommands, ShellContext, analyze_command_in};
@@ -32,6 +32,7 @@ use crate::tool_definition::tool_spec::tool_spec;
 ///
 /// Every call is a new shell with the same environment; only the working folder is kept. Processes
 /// that a command leaves running are ended with the call, unless it was started in the background.
+#[derive(Clone)]
 pub struct BashTool {
     tool_context: ToolContext,
     shell: PathBuf,
@@ -187,6 +188,11 @@ impl BashTool {
         }
     }
 
+    /// Returns the tool in another context of the same workspace.
+    fn in_context(&self, tool_context: ToolContext) -> Self {
+        Self { tool_context, ..self.clone() }
+    }
+
     async fn run_bash(&self, context: CallContext, input: RawJson) -> ToolOutcome {
         let asked: BashInput = match tool_input::read_input(&input) {
             Ok(asked) => asked,
@@ -321,8 +327,13 @@ impl Tool for BashTool {
         )
     }
 
+    fn assess_in_run(&self, lane: &LaneId, run: &Settings, input: &RawJson) -> CallFacts {
+        self.in_context(self.tool_context.with_folders_of(run)).assess_in_lane(lane, input)
+    }
+
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(self.run_bash(context, input))
+        let tool = self.in_context(self.tool_context.of_run(&context));
+        Box::pin(async move { tool.run_bash(context, input).await })
     }
 
     fn on_lane_released(&self, lane: &LaneId) {

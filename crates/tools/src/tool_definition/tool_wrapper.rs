@@ -7,7 +7,7 @@ use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
 use windlass_core::log::input::{ContextNote, ProbeResult};
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::settings::conversation_settings::ToolSpec;
+use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
 use windlass_runtime::ToolRegistry;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
@@ -61,6 +61,10 @@ impl<A: ToolWrapper> Tool for WrappedTool<A> {
 
     fn assess_in_lane(&self, lane: &LaneId, input: &RawJson) -> CallFacts {
         self.tool.assess_in_lane(lane, input)
+    }
+
+    fn assess_in_run(&self, lane: &LaneId, run: &Settings, input: &RawJson) -> CallFacts {
+        self.tool.assess_in_run(lane, run, input)
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {

@@ -4,11 +4,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use windlass::core::message::transcript::Role;
+use windlass::core::run::review::{Review, ReviewResult};
+use windlass::core::settings::conversation_settings::{HookPoints, HookPresence};
 use windlass::core::stop::StopCause;
 use windlass::memory::MemoryStore;
-use windlass::ports::SessionEndReason;
+use windlass::ports::{
+    BoxFuture, HookContext, HookMessage, HookMessageLevel, Hooks, SessionEndReason,
+};
 use windlass::tools::{CommandHooks, HookConfig};
-use windlass::{RunOutcome, SystemClock, WindlassBuilder};
+use windlass::{RunOutcome, StreamItem, SystemClock, WindlassBuilder};
 
 use crate::kit::{ProbeTool, windlass_builder};
 
@@ -63,6 +67,8 @@ async fn exit_code_two_prevents_the_call_and_the_model_sees_why() {
     assert_eq!(world.send.run_count(), 0);
 }
 
+const WARNING: HookMessageLevel = HookMessageLevel::Warning;
+
 const BROKEN: [&str; 5] =
     ["sleep 30", "kill -9 $$", "exit 1", "no-such-program-here", "printf '{\"decision\": '"];
 
@@ -70,17 +76,17 @@ const BROKEN: [&str; 5] =
 async fn a_hook_that_hangs_crashes_or_fails_blocks_nothing_and_the_user_is_told() {
     for command in BROKEN {
         let world = World::new();
-        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told: Arc<Mutex<Vec<HookMessage>>> = Arc::default();
         let keep = Arc::clone(&told);
         let hooks = hooks("PreToolUse", command, world.folder.path());
-        let hooks =
-            hooks.with_user_messages(move |text| keep.lock().unwrap().push(text.to_owned()));
+        let hooks = hooks.with_user_messages(move |message| keep.lock().unwrap().push(message));
         let builder =
             windlass_builder(ONE_CALL, MemoryStore::new(), std::slice::from_ref(&world.send));
         go(builder.command_hooks(hooks)).await;
         assert_eq!(world.send.run_count(), 1, "{command}");
-        let output = told.lock().unwrap().join("\n");
-        assert!(output.starts_with("PreToolUse:Send hook error (not blocking): `"), "{output}");
+        let told = told.lock().unwrap();
+        assert_eq!((told[0].label().as_str(), told[0].level), ("PreToolUse:Send", WARNING));
+        assert!(told[0].text.starts_with('`'), "{:?}", told[0]);
     }
 }
 
@@ -311,4 +317,68 @@ async fn a_hook_that_edits_its_configuration_changes_nothing_for_this_process() 
     assert_eq!(world.read("settings.json").trim(), "{}", "the file changed");
     assert_eq!(world.send.run_count(), 0, "what was read did not");
     assert_ne!(hash, HookConfig::parse("{}").unwrap().hash());
+}
+
+// spec: HOOKS-09
+#[tokio::test]
+async fn a_hook_after_a_call_ends_the_run_with_the_result_recorded() {
+    let world = World::new();
+    let answer = r#"echo '{"continue": false, "stopReason": "seen enough"}'"#;
+    let w = world.builder("PostToolUse", answer).start().await.unwrap();
+    let session = w.session("lane");
+    let end = session.send("go").await.unwrap().wait_for_end().await.unwrap();
+    let RunOutcome::Finished(ended) = end else { panic!("{end:?}") };
+    assert_eq!((ended.cause, &*ended.text), (StopCause::HookStopped, ""));
+    assert_eq!((world.send.run_count(), ended.counters.model_calls), (1, 1));
+    let (cause, _) = {
+        let end = session.send("next").await.unwrap().wait_for_end().await.unwrap();
+        let RunOutcome::Finished(ended) = end else { panic!("{end:?}") };
+        (ended.cause, ended.text.clone())
+    };
+    assert_eq!(cause, StopCause::EndTurn, "the history is valid");
+}
+
+// spec: HOOKS-10
+#[tokio::test]
+async fn a_deferred_call_is_named_by_the_end_of_the_run() {
+    let world = World::new();
+    let answer = r#"echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "defer"}}'"#;
+    let w = world.builder("PreToolUse", answer).start().await.unwrap();
+    let end = w.session("lane").send("go").await.unwrap().wait_for_end().await.unwrap();
+    let RunOutcome::Finished(ended) = end else { panic!("{end:?}") };
+    assert_eq!((ended.cause, ended.is_success()), (StopCause::ToolDeferred, true));
+    assert_eq!(&*ended.deferred_tool_use.as_ref().unwrap().name, "Send");
+    assert_eq!(world.send.run_count(), 0);
+}
+
+/// Hooks without a setting: they say which points they want.
+struct Greeter;
+
+impl Hooks for Greeter {
+    fn points(&self) -> HookPoints {
+        HookPoints { prompt: HookPresence::Present, ..HookPoints::default() }
+    }
+
+    fn review(&self, context: HookContext, _: Review) -> BoxFuture<'_, ReviewResult> {
+        let message = HookMessage::new("UserPromptSubmit", HookMessageLevel::Info, "welcome");
+        context.tell_user(message);
+        Box::pin(std::future::ready(ReviewResult::Pass { context: None }))
+    }
+}
+
+// spec: HOOKS-12
+#[tokio::test]
+async fn hooks_are_called_where_they_want_and_speak_to_the_readers_of_the_run() {
+    let builder = windlass_builder(ONE_CALL, MemoryStore::new(), &[]).hooks(Greeter);
+    let w = builder.start().await.unwrap();
+    let mut run = w.session("lane").send("hello").await.unwrap();
+    let mut told = Vec::new();
+    while let Some(item) = run.next().await.unwrap() {
+        if let StreamItem::HookMessage(message) = item {
+            told.push(format!("{}: {}", message.label(), message.text));
+        }
+    }
+    assert_eq!(told, ["UserPromptSubmit: welcome"]);
+    let settings = w.session("lane").load_conversation().await.unwrap().settings.unwrap();
+    assert_eq!(settings.hooks, Greeter.points(), "the points are recorded");
 }

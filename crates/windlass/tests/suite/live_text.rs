@@ -39,7 +39,7 @@ impl Read {
                     self.whole.push(reply.text().to_string());
                 }
             }
-            StreamItem::ThinkingDelta { .. } | StreamItem::RunEnded(_) => {}
+            _ => {}
         }
     }
 }

@@ -1,5 +1,10 @@
 //! The library from the outside: real driver, real stores, the scripted model.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 mod kit;
 
@@ -14,14 +19,18 @@ mod full_disk;
 mod hooks;
 mod leases;
 mod live_text;
+mod messages;
 mod model_names;
 mod panics;
+mod queries;
 mod reconcile;
 mod recorded_rows;
+mod reply_events;
 mod retention;
 mod rounds;
 mod run_streams;
 mod schemas;
+mod session_changes;
 mod sessions;
 mod several_workers;
 mod stopping;

@@ -4,6 +4,7 @@ use windlass_core::call::call_facts::{AnsweredBy, Interruptibility};
 use windlass_core::call::call_state::{Call, CallState};
 use windlass_core::call::outcome::{OutcomeKind, ToolOutcome};
 use windlass_core::log::ids::{CallId, UnixMillis};
+use windlass_core::log::input::HookDecision;
 use windlass_core::log::record::{Record, RecordedResult, StopMode, TimeLimit};
 use windlass_core::run::active_run::Run;
 use windlass_core::{Entry, Input};
@@ -74,7 +75,8 @@ fn stopping_lets_nothing_go(fact: &RecordUnderTest<'_>) -> InvariantResult {
     else {
         return Ok(());
     };
-    let stopping = fact.now.run.as_ref().is_some_and(|run| run.stop_request.is_some());
+    let run = fact.now.run.as_ref();
+    let stopping = run.is_some_and(|run| run.stop_request.is_some() || run.is_ended_by_hook());
     ensure(!stopping, || format!("call {id} was let go in a run that is to end"))
 }
 
@@ -99,8 +101,14 @@ fn result_is_earned(fact: &RecordUnderTest<'_>) -> InvariantResult {
         OutcomeKind::Failed => back || has_not_flown(state),
         OutcomeKind::Denied => has_not_flown(state) || (waits && mail),
         OutcomeKind::Skipped => has_not_flown(state) || waits,
+        OutcomeKind::Deferred => *state == CallState::AwaitingPreHook && is_deferral(fact),
     };
     ensure(fits, || format!("call {id} was {state:?} and ended as {:?}", kind(result)))
+}
+
+/// Whether a hook defers the call.
+fn is_deferral(fact: &RecordUnderTest<'_>) -> bool {
+    matches!(fact.entry.input, Input::HookResponded { decision: HookDecision::Defer {}, .. })
 }
 
 /// Whether the result of the call may be recorded here: it is in flight, or a new owner cannot know
@@ -170,7 +178,8 @@ fn kind(shown: &RecordedResult) -> OutcomeKind {
 
 fn skipped_means_not_run(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::ResultFinalized { call: id, result } = fact.record else { return Ok(()) };
-    let denies = matches!(kind(result), OutcomeKind::Skipped | OutcomeKind::Denied);
+    let denies =
+        matches!(kind(result), OutcomeKind::Skipped | OutcomeKind::Denied | OutcomeKind::Deferred);
     ensure(!(denies && fact.world.ledger.stands(*id)), || format!("call {id} did take effect"))
 }
 

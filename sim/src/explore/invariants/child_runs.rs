@@ -80,7 +80,8 @@ fn spawned_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
         && call.facts.answered_by == AnsweredBy::Children
         && (out == 0 || out + tasks <= usize::from(limits.children))
         && depth < limits.child_depth
-        && permission_model::has_leave(settings, call, &fact.world.ledger);
+        && (fact.world.ledger.is_settled(*id)
+            || permission_model::has_leave(settings, call, &fact.world.ledger));
     ensure(fits, || format!("call {id}: {:?}, {out} out, {depth} deep", call.state))
 }
 
@@ -167,7 +168,8 @@ fn changed_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
         .is_some_and(|it| it.contains(change));
     let fits = wished
         && call.state == CallState::Ready
-        && permission_model::has_leave(settings, call, &fact.world.ledger);
+        && (fact.world.ledger.is_settled(*id)
+            || permission_model::has_leave(settings, call, &fact.world.ledger));
     ensure(fits, || format!("call {id} was {:?}", call.state))
 }
 

@@ -2,7 +2,7 @@
 
 use windlass_core::call::call_state::Call;
 use windlass_core::log::ids::{InboxMessageId, RunId, UnixMillis};
-use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
+use windlass_core::log::inbox::{AfterDenial, HumanAnswer, InboxCommand, InboxMessage};
 use windlass_core::log::record::{Record, StopMode};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::ChildResult;
@@ -14,8 +14,10 @@ use super::{
 };
 use crate::explore::ledger::answer_in;
 
-pub(super) const STEPS: &[StepInvariant] =
-    &[("every inbox message leaves one record", mail_leaves_one_record)];
+pub(super) const STEPS: &[StepInvariant] = &[
+    ("every inbox message leaves one record", mail_leaves_one_record),
+    ("a denial that ends the run is obeyed", interrupt_is_obeyed),
+];
 
 pub(super) const FACTS: &[RecordInvariant] = &[
     ("an inbox message is rejected only for a reason", refused_rightly),
@@ -35,6 +37,25 @@ fn mail_leaves_one_record(step: &StepUnderTest<'_>) -> InvariantResult {
         ensure(named == 1, || format!("{named} records name message {} {:?}", mail.id, mail.body))?;
     }
     Ok(())
+}
+
+fn interrupt_is_obeyed(step: &StepUnderTest<'_>) -> InvariantResult {
+    let Input::CommandsReceived { messages } = &step.entry.input else { return Ok(()) };
+    let ends = |mail: &&InboxMessage| {
+        let accepted = Record::QuestionAnswered { message: mail.id };
+        let answer = match &mail.body {
+            InboxCommand::Answer { answer, .. } => Some(answer),
+            _ => None,
+        };
+        let interrupts =
+            matches!(answer, Some(HumanAnswer::Deny { then: AfterDenial::Interrupt, .. }));
+        interrupts && step.entry.records.contains(&accepted)
+    };
+    let was = step.before.run.as_ref().map(|run| &run.id);
+    let same = step.after.run.as_ref().filter(|run| Some(&run.id) == was);
+    let stops = |run: &Run| run.stop_request.is_some_and(|stop| stop.mode == StopMode::Abort);
+    let asked = messages.iter().find(ends);
+    ensure(asked.is_none() || same.is_none_or(stops), || "the run goes on".to_owned())
 }
 
 fn names(record: &Record, mail: &InboxMessage) -> bool {
@@ -58,6 +79,13 @@ fn names(record: &Record, mail: &InboxMessage) -> bool {
         }
         (InboxCommand::Memory { .. }, Record::InstructionsAdded { message: id }) => *id == mail.id,
         (InboxCommand::Answer { .. }, Record::QuestionAnswered { message: id }) => *id == mail.id,
+        (
+            InboxCommand::UpdatePermissions { .. },
+            Record::PermissionsUpdated { message: id, .. },
+        ) => *id == mail.id,
+        (InboxCommand::SetModel { .. }, Record::ModelChangeRequested { message: id }) => {
+            *id == mail.id
+        }
         (InboxCommand::Cancel { .. }, Record::CancelRequested { message: id, mode }) => {
             *id == mail.id && *mode == StopMode::Cancel
         }
@@ -100,6 +128,9 @@ fn refused_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
         InboxCommand::Task { run, .. } => has_room(now, run) && now.parent.is_none(),
         InboxCommand::Compact { .. } => can_leave_out(now),
         InboxCommand::Memory { text } => !text.trim().is_empty() && can_remember(now),
+        // The explored models have no price, and no cap is on money.
+        InboxCommand::UpdatePermissions { updates } => !updates.is_empty(),
+        InboxCommand::SetModel { change } => change.models.is_some(),
     };
     ensure(!useful, || format!("{:?}", mail.body))
 }

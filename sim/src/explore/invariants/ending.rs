@@ -22,6 +22,7 @@ pub(super) const FACTS: &[RecordInvariant] = &[
     ("a fatal error ends the run as such", fatal_is_told),
     ("a run ends with its round closed", ends_at_rest),
     ("an end that looks like success has something to show", success_has_text),
+    ("a hook that ends a run is named", hook_end_is_told),
 ];
 
 pub(super) const STEPS: &[StepInvariant] = &[
@@ -68,7 +69,7 @@ fn cancel_is_obeyed(fact: &RecordUnderTest<'_>) -> InvariantResult {
     ensure(!stopping || first, || format!("a cancelled run ended as {cause:?}"))
 }
 
-/// The order of stop causes: a finished answer is never lost; then fatal, cancel, budget, time,
+/// The order of stop causes: a finished answer is never lost; then fatal, cancel, hook, budget, time,
 /// iterations.
 fn rank(cause: StopCause) -> u8 {
     match cause {
@@ -76,14 +77,15 @@ fn rank(cause: StopCause) -> u8 {
         StopCause::Refusal | StopCause::Unexpected => 0,
         StopCause::ToolFatal => 1,
         StopCause::UserCancel => 2,
-        StopCause::BudgetUsd | StopCause::BudgetTokens | StopCause::PriceUnknown => 3,
+        StopCause::HookStopped | StopCause::ToolDeferred => 3,
+        StopCause::BudgetUsd | StopCause::BudgetTokens | StopCause::PriceUnknown => 4,
         // The text of its wrap-up is its answer.
         StopCause::SoftTime => 0,
-        StopCause::HardTime => 4,
-        StopCause::MaxToolRounds | StopCause::MaxModelCalls => 5,
-        StopCause::BlockingLimit | StopCause::TruncationExhausted => 6,
-        StopCause::StructuredOutputRetries | StopCause::HookStopped => 6,
-        StopCause::ProviderFailed | StopCause::ResumeUnsafe | StopCause::AskedHuman => 6,
+        StopCause::HardTime => 5,
+        StopCause::MaxToolRounds | StopCause::MaxModelCalls | StopCause::MaxModelReplies => 6,
+        StopCause::BlockingLimit | StopCause::TruncationExhausted => 7,
+        StopCause::StructuredOutputRetries => 7,
+        StopCause::ProviderFailed | StopCause::ResumeUnsafe | StopCause::AskedHuman => 7,
     }
 }
 
@@ -98,7 +100,7 @@ fn causes_in_order(fact: &RecordUnderTest<'_>) -> InvariantResult {
 /// that made no sense.
 fn rank_beside(cause: &StopCause) -> u8 {
     match cause {
-        StopCause::Unexpected => 6,
+        StopCause::Unexpected => 7,
         cause => rank(*cause),
     }
 }
@@ -120,6 +122,19 @@ fn refusal_is_told(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let summed_up = cause == StopCause::SoftTime;
     ensure(summed_up || refused == (cause == StopCause::Refusal), || {
         format!("{cause:?}, refused: {refused}")
+    })
+}
+
+/// A hook ends a run around a call, or by its review.
+fn hook_end_is_told(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let Some((run, cause, also)) = ended_run(fact) else { return Ok(()) };
+    let told = |named| cause == named || also.contains(&named);
+    let reviewed = matches!(fact.entry.input, Input::ReviewReturned { .. });
+    let stopped = run.hook_stop.is_some();
+    let deferred = run.deferred_tool_use.is_some() && !stopped;
+    let fits = told(StopCause::HookStopped) == stopped || (reviewed && !stopped);
+    ensure(fits && told(StopCause::ToolDeferred) == deferred, || {
+        format!("{cause:?} {also:?}, stopped: {stopped}, deferred: {deferred}")
     })
 }
 
@@ -146,6 +161,10 @@ fn success_has_text(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Some((run, ..)) = ended_run(fact) else { return Ok(()) };
     let text =
         text_override.as_ref().map_or_else(|| run.answer_parts.concat(), |said| said.to_string());
+    if *cause == StopCause::ToolDeferred {
+        // It shows the call.
+        return ensure(run.deferred_tool_use.is_some(), || "nothing was deferred".to_owned());
+    }
     let completed =
         cause.run_state(windlass_core::stop::TextPresence::from_text(&text)) == RunState::Completed;
     ensure(!completed || !text.trim().is_empty(), || format!("{cause:?} with nothing to show"))

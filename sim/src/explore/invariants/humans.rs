@@ -18,7 +18,8 @@ use windlass_core::run::review::Review;
 use super::commands;
 use super::money;
 use super::{
-    InvariantResult, RecordInvariant, RecordUnderTest, StepInvariant, StepUnderTest, ensure,
+    InvariantResult, RecordInvariant, RecordUnderTest, StateInvariant, StateUnderTest,
+    StepInvariant, StepUnderTest, ensure,
 };
 use crate::explore::ledger::answer_in;
 use crate::explore::permission_model::{self, RequiredConsent};
@@ -31,6 +32,9 @@ pub(super) const FACTS: &[RecordInvariant] = &[
     ("a model that must ask a person can do nothing else", made_to_ask),
     ("the mode changes only when a person approves a plan", mode_changes_rightly),
 ];
+
+pub(super) const STATES: &[StateInvariant] =
+    &[("a question that no longer matters is not open", questions_matter)];
 
 pub(super) const STEPS: &[StepInvariant] = &[
     ("a changed prompt halts the run", drift_is_asked),
@@ -56,6 +60,23 @@ fn asked_only_when_needed(fact: &RecordUnderTest<'_>) -> InvariantResult {
         QuestionKind::Budget { .. } => is_short(fact),
     };
     ensure(needed, || format!("{:?}", question.kind))
+}
+
+/// An approval is asked for as long as it is needed, and no longer. A rule that is granted with an
+/// approval leaves the other questions to the person.
+fn questions_matter(state: &StateUnderTest<'_>) -> InvariantResult {
+    let (live, ledger) = (&state.world.live, &state.world.ledger);
+    let Some(settings) = &live.settings else { return Ok(()) };
+    let calls = live.run.as_ref().and_then(Run::round).into_iter().flat_map(|round| &round.calls);
+    let asked = |call: &&Call| {
+        call.question().is_some_and(|open| matches!(open.kind, QuestionKind::Approval { .. }))
+    };
+    let needless = |call: &&Call| {
+        let needed = permission_model::required_consent(settings, call, ledger);
+        !matches!(needed, RequiredConsent::Human | RequiredConsent::Classifier)
+    };
+    let found = calls.filter(asked).find(needless).filter(|_| !ledger.has_granted_with_approval());
+    ensure(found.is_none(), || format!("{:?}", found.map(|call| &call.tool_use.name)))
 }
 
 fn mode_changes_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
@@ -104,7 +125,7 @@ fn needs_leave(fact: &RecordUnderTest<'_>, id: CallId) -> bool {
     let asks = match permission_model::required_consent(settings, call, &fact.world.ledger) {
         RequiredConsent::Human => true,
         RequiredConsent::Classifier => unsure || !money::pays_for_opinion(fact.now),
-        RequiredConsent::Never | RequiredConsent::Free => false,
+        RequiredConsent::Never | RequiredConsent::EarlierHuman | RequiredConsent::Free => false,
     };
     asks && call.facts.problem.is_none() && !fact.world.ledger.is_approved(id)
 }
@@ -199,7 +220,7 @@ fn needs_no_model(run: &Run) -> bool {
     let sought = run.pending_review().map(|sought| &sought.review);
     let kept = run.human_pause().is_some_and(|halt| halt.suspect_answer().is_some());
     let answered = kept || sought.and_then(Review::stop_cause).is_some();
-    run.stop_request.is_some() || fatal || over || answered
+    run.stop_request.is_some() || run.is_ended_by_hook() || fatal || over || answered
 }
 
 fn halt_needs_consent(step: &StepUnderTest<'_>) -> InvariantResult {

@@ -64,7 +64,7 @@ fn conflicts_are_apart(state: &StateUnderTest<'_>) -> InvariantResult {
 }
 
 fn order_is_kept(state: &StateUnderTest<'_>) -> InvariantResult {
-    for (id, _) in flying(state) {
+    for (id, _) in flying(state).filter(|(id, _)| !state.world.ledger.is_overtaker(*id)) {
         let calls = calls_of(&state.world.live);
         let Some(call) = calls.iter().find(|call| call.id == id) else { continue };
         let before = calls.iter().take_while(|earlier| earlier.id != id);
@@ -94,9 +94,10 @@ fn started_is_on_disk(state: &StateUnderTest<'_>) -> InvariantResult {
 fn denied_stays_down(state: &StateUnderTest<'_>) -> InvariantResult {
     let live = &state.world.live;
     let Some(settings) = &live.settings else { return Ok(()) };
-    let mut calls = flying(state).filter_map(|(id, _)| call_of(live, id));
-    let denied =
-        calls.find(|call| permission_model::is_denied(&settings.rules, &call.tool_use.name));
+    let calls = flying(state).filter_map(|(id, _)| call_of(live, id));
+    // A rule does not stop a call that has started.
+    let mut calls = calls.filter(|call| !state.world.ledger.was_under_way(call.id));
+    let denied = calls.find(|call| permission_model::is_forbidden(&settings.rules, call));
     ensure(denied.is_none(), || format!("{:?} runs", denied.map(|call| &call.tool_use.name)))
 }
 
@@ -104,6 +105,7 @@ fn asked_by_a_human(state: &StateUnderTest<'_>) -> InvariantResult {
     let live = &state.world.live;
     let Some(settings) = &live.settings else { return Ok(()) };
     let calls = flying(state).filter_map(|(id, _)| call_of(live, id));
+    let calls = calls.filter(|call| !state.world.ledger.is_settled(call.id));
     let mut asked =
         calls.filter(|call| permission_model::is_asked(&settings.rules, &call.tool_use.name));
     let unasked = asked.find(|call| !state.world.ledger.is_approved(call.id));
@@ -118,7 +120,8 @@ fn leave_was_given(state: &StateUnderTest<'_>) -> InvariantResult {
         let fits = call.facts.problem.is_none()
             && call.tool_use.input.is_object()
             && call.facts.answered_by == AnsweredBy::Tool;
-        let allowed = permission_model::has_leave(settings, call, &state.world.ledger);
+        let ledger = &state.world.ledger;
+        let allowed = ledger.is_settled(id) || permission_model::has_leave(settings, call, ledger);
         ensure(fits && allowed, || format!("{} runs without approval", call.tool_use.name))?;
     }
     Ok(())

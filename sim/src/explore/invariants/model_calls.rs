@@ -18,6 +18,8 @@ pub(super) const FACTS: &[RecordInvariant] = &[
     ("a reply answers the call in flight", reply_fits),
     ("a pause is for a passing failure and bounded", pause_is_bounded),
     ("a block runs early at most once", early_once),
+    ("the model changes when that was requested, before the next call", model_changes_rightly),
+    ("no reply is requested beyond their limit", replies_are_counted),
 ];
 
 pub(super) const STEPS: &[StepInvariant] = &[
@@ -40,6 +42,31 @@ fn asked_from_between(fact: &RecordUnderTest<'_>) -> InvariantResult {
         | RunPhase::Paused(_) => false,
     });
     ensure(ready, || format!("asked while {}", fact.now.phase_name()))
+}
+
+fn model_changes_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let is_due = fact.now.run.as_ref().is_some_and(|run| run.is_model_change_due);
+    match fact.record {
+        Record::ModelChanged { .. } => ensure(is_due, || "no one requested it".to_owned()),
+        Record::ModelCallStarted { .. } => ensure(!is_due, || "the old one is called".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn replies_are_counted(fact: &RecordUnderTest<'_>) -> InvariantResult {
+    let (Record::ModelCallStarted { .. }, Some(run), Some(settings)) =
+        (fact.record, &fact.now.run, &fact.now.settings)
+    else {
+        return Ok(());
+    };
+    let log = fact.world.log();
+    let records = log.iter().chain([fact.entry]).flat_map(|entry| &entry.records);
+    let records: Vec<&Record> = records.collect();
+    let starts = |r: &&&Record| matches!(r, Record::RunStarted { run: id } if *id == run.id);
+    let of_run = records.iter().rev().take_while(|record| !starts(record));
+    let replies = of_run.filter(|record| matches!(record, Record::ModelReplied { .. })).count();
+    let most = settings.limits.model_replies.map_or(usize::MAX, |most| most as usize);
+    ensure(replies < most, || format!("{replies} of {most} replies"))
 }
 
 fn asks_are_numbered(fact: &RecordUnderTest<'_>) -> InvariantResult {

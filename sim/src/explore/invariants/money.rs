@@ -27,7 +27,7 @@ pub(super) const FACTS: &[RecordInvariant] = &[
     ("a model call reserves what it may cost", reserved_in_full),
     ("a budget is warned about once, when most is spent", warned_once),
     ("a review is paid for", counsel_is_charged),
-    ("a run falls back once", falls_back_once),
+    ("a run falls back to the next model alone", falls_back_in_order),
 ];
 
 /// Returns the caps that apply, each with what counts under it.
@@ -48,9 +48,8 @@ fn scopes(c: &Conversation) -> Vec<(SpendingCaps, Spending)> {
 }
 
 fn price(c: &Conversation, settings: &Settings) -> Option<ModelPrice> {
-    let fell_back = c.run.as_ref().is_some_and(|run| run.active_model == ActiveModel::Fallback);
-    let fallback = settings.fallback.as_ref().filter(|_| fell_back);
-    fallback.unwrap_or(&settings.model).price
+    let active = c.run.as_ref().map_or(ActiveModel::Primary, |run| run.active_model);
+    active.find(settings).unwrap_or(&settings.model).price
 }
 
 fn worst_case(reserved_tokens: u64, max_tokens: u64, price: Option<&ModelPrice>) -> Spending {
@@ -196,10 +195,10 @@ fn counsel_is_charged(fact: &RecordUnderTest<'_>) -> InvariantResult {
     ensure(paid >= due, || format!("paid {paid} of {due}"))
 }
 
-fn falls_back_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
+fn falls_back_in_order(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::FallbackModelSelected { .. } = fact.record else { return Ok(()) };
     let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
-    let may = settings.fallback.is_some() && run.active_model == ActiveModel::Primary;
+    let may = run.active_model.next().find(settings).is_some();
     let Limits { model_retries, fallback_failures, .. } = settings.limits;
     let tried = run.counters.failures >= model_retries.min(fallback_failures - 1);
     ensure(may && tried, || {

@@ -61,7 +61,11 @@ fn grant_passes_deny(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record>
 }
 
 fn hook_ask_ignored(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
-    if hook_says(told, &HookDecision::Ask {}) { approved(told, records) } else { records }
+    if hook_says(told, &HookDecision::Ask { reason: None }) {
+        approved(told, records)
+    } else {
+        records
+    }
 }
 
 fn bypass_passes_ask(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {

@@ -68,6 +68,8 @@ fn ends(body: &InboxCommand, ended: &windlass_core::log::ids::RunId) -> bool {
         | InboxCommand::ChildFinished { .. }
         | InboxCommand::Task { .. }
         | InboxCommand::Compact { .. }
-        | InboxCommand::Memory { .. } => false,
+        | InboxCommand::Memory { .. }
+        | InboxCommand::UpdatePermissions { .. }
+        | InboxCommand::SetModel { .. } => false,
     }
 }

@@ -39,6 +39,11 @@ impl ConfigFile {
         &self.name
     }
 
+    /// Whether the file belongs to the user or to a project.
+    pub(crate) fn owner(&self) -> FileOwner {
+        self.owner
+    }
+
     /// Reads the text of the file, at most `limit` bytes; `None` if the file does not exist.
     pub(crate) fn read(&self, limit: u64) -> Result<Option<String>, ConfigFileError> {
         let begun = match self.owner {

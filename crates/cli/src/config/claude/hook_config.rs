@@ -10,6 +10,7 @@ use windlass::tools::{CommandHooks, HookConfig};
 
 use crate::config::claude::settings_sources::SettingsSource;
 use crate::output::HookMessages;
+use crate::setup::HookReportSink;
 
 /// Builds the hooks of all sources, and the hook events that the settings subscribe to. Read once:
 /// changes of a file take effect in the next process.
@@ -18,18 +19,33 @@ pub(crate) fn build_command_hooks(
     sources: &[SettingsSource],
     workspace: &Path,
     clock: &Arc<dyn Clock>,
-    messages: &Arc<HookMessages>,
+    listeners: HookListeners,
 ) -> anyhow::Result<CommandHooks> {
     let config = match sources.iter().any(|source| source.disable_all_hooks) {
         true => HookConfig::default(),
         false => HookConfig::parse(&Value::Object(merge_hooks(sources)).to_string())?,
     };
-    let messages = Arc::clone(messages);
     let hooks = CommandHooks::new(config, workspace, Arc::clone(clock));
-    let hooks = hooks.with_user_messages(move |text| messages.push(text));
-    settings.hooks = hooks.hook_points();
-    settings.limits.hook_ms = settings.limits.hook_ms.max(hooks.max_timeout_ms());
+    let hooks = match listeners {
+        HookListeners::Terminal(queue) => hooks.with_user_messages(move |text| queue.push(text)),
+        HookListeners::Readers(reports) => hooks.with_reports(move |report| reports(report)),
+    };
+    add_hook_points(settings, &hooks);
     Ok(hooks)
+}
+
+/// Who learns what hooks do.
+pub(crate) enum HookListeners {
+    /// A person, who gets their messages.
+    Terminal(Arc<HookMessages>),
+    /// The readers of the run get their messages; this gets reports about commands.
+    Readers(HookReportSink),
+}
+
+/// Subscribes the settings to the events of these hooks too, and gives them the time they need.
+pub(crate) fn add_hook_points(settings: &mut Settings, hooks: &CommandHooks) {
+    settings.hooks = settings.hooks.union(hooks.hook_points());
+    settings.limits.hook_ms = settings.limits.hook_ms.max(hooks.max_timeout_ms());
 }
 
 /// Merges hooks by event; the groups of one source follow those of the one before.

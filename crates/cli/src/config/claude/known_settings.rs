@@ -2,8 +2,8 @@
 //! so that one settings file serves both.
 
 /// Settings that have an effect here.
-pub(super) const OWN_SETTINGS: [&str; 6] =
-    ["$schema", "disableAllHooks", "env", "hooks", "model", "permissions"];
+pub(super) const OWN_SETTINGS: [&str; 7] =
+    ["$schema", "disableAllHooks", "env", "hooks", "model", "outputStyle", "permissions"];
 
 /// Permission settings that have an effect here.
 pub(super) const OWN_PERMISSIONS: [&str; 6] = [
@@ -20,8 +20,16 @@ pub(super) const CLAUDE_CODE_PERMISSIONS: &[&str] =
     &["disableAutoMode", "skipDangerousModePermissionPrompt"];
 
 /// Known names in the front matter of an agent file.
-pub(super) const AGENT_KEYS: [&str; 6] =
-    ["description", "disallowedTools", "effort", "model", "name", "tools"];
+pub(super) const AGENT_KEYS: [&str; 8] = [
+    "description",
+    "disallowedTools",
+    "effort",
+    "maxTurns",
+    "model",
+    "name",
+    "permissionMode",
+    "tools",
+];
 
 /// Further names that Claude Code reads in an agent file.
 pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] = &[
@@ -30,12 +38,16 @@ pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] = &[
     "hooks",
     "initialPrompt",
     "isolation",
-    "maxTurns",
     "mcpServers",
     "memory",
-    "permissionMode",
     "skills",
 ];
+
+/// Known names in the front matter of an output style.
+pub(super) const STYLE_KEYS: [&str; 3] = ["description", "keep-coding-instructions", "name"];
+
+/// Further names that Claude Code reads in an output style.
+pub(super) const ELSEWHERE_STYLE_KEYS: &[&str] = &["force-for-plugin"];
 
 /// Known names in the front matter of a command page.
 pub(super) const COMMAND_KEYS: [&str; 4] =
@@ -111,7 +123,6 @@ pub(super) const CLAUDE_CODE_SETTINGS: &[&str] = &[
     "minimumVersion",
     "modelOverrides",
     "otelHeadersHelper",
-    "outputStyle",
     "plansDirectory",
     "pluginConfigs",
     "pluginTrustMessage",

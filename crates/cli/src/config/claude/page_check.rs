@@ -1,9 +1,10 @@
-//! Checks the front matter of agent files and command pages by the rules for settings: a misspelled
+//! Checks the front matter of agent files, command pages and output styles by the rules for settings: a misspelled
 //! name is an error, an unknown one a warning. Runs and `doctor` use the same check.
 
 use crate::config::claude::front_matter::{Field, Form, MarkdownPage};
 use crate::config::claude::known_settings::{
-    AGENT_KEYS, COMMAND_KEYS, ELSEWHERE_AGENT_KEYS, ELSEWHERE_COMMAND_KEYS,
+    AGENT_KEYS, COMMAND_KEYS, ELSEWHERE_AGENT_KEYS, ELSEWHERE_COMMAND_KEYS, ELSEWHERE_STYLE_KEYS,
+    STYLE_KEYS,
 };
 use crate::config::claude::permission_settings;
 use crate::config::claude::settings_check::{RuleListKind, SettingsFindings};
@@ -20,6 +21,11 @@ pub(crate) fn check_agent(page: &MarkdownPage) -> SettingsFindings {
 /// Checks the front matter of a command page.
 pub(crate) fn check_command(page: &MarkdownPage) -> SettingsFindings {
     check(page, "key of a command page", (&COMMAND_KEYS, ELSEWHERE_COMMAND_KEYS))
+}
+
+/// Checks the front matter of an output style.
+pub(crate) fn check_style(page: &MarkdownPage) -> SettingsFindings {
+    check(page, "key of an output style", (&STYLE_KEYS, ELSEWHERE_STYLE_KEYS))
 }
 
 fn check(

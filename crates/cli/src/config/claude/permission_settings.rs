@@ -68,7 +68,7 @@ fn parse_rules(rules: &[String]) -> anyhow::Result<Vec<PermissionRule>> {
 }
 
 /// Parses a rule, with the canonical name of its tool.
-pub(super) fn parse_rule(rule: &str) -> Result<PermissionRule, InvalidRule> {
+pub(crate) fn parse_rule(rule: &str) -> Result<PermissionRule, InvalidRule> {
     PermissionRule::parse(&with_canonical_tool(rule))
 }
 
@@ -91,7 +91,7 @@ fn with_canonical_tool(rule: &str) -> String {
 }
 
 /// Splits a list of rules as a page has it, with or without brackets and quotes.
-pub(super) fn split_list(list: &str) -> Vec<String> {
+pub(crate) fn split_list(list: &str) -> Vec<String> {
     let list = list.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(list);
     let unquoted = |rule: String| rule.trim_matches(['"', '\'']).to_owned();
     split_rules(list).into_iter().map(unquoted).collect()
@@ -143,7 +143,7 @@ fn select_mode(
     Ok(mode.validate(process_rights())?)
 }
 
-pub(super) fn parse_mode(name: &str) -> anyhow::Result<PermissionMode> {
+pub(crate) fn parse_mode(name: &str) -> anyhow::Result<PermissionMode> {
     Ok(match name {
         "default" | "manual" => PermissionMode::Default,
         "acceptEdits" => PermissionMode::AcceptEdits,
@@ -157,6 +157,19 @@ pub(super) fn parse_mode(name: &str) -> anyhow::Result<PermissionMode> {
              or bypassPermissions"
         ),
     })
+}
+
+/// The name of a mode, as it is typed.
+pub(super) fn mode_name(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Default => "default",
+        PermissionMode::AcceptEdits => "acceptEdits",
+        PermissionMode::Plan => "plan",
+        PermissionMode::PlanNone => "plan:none",
+        PermissionMode::DontAsk => "dontAsk",
+        PermissionMode::Auto => "auto",
+        PermissionMode::BypassPermissions => "bypassPermissions",
+    }
 }
 
 /// How approvals are handled: as given, else by prompting at a terminal, else calls are denied.

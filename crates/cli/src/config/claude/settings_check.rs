@@ -88,6 +88,9 @@ impl SettingsFindings {
         if table.get("model").is_some_and(|model| !model.is_string()) {
             wrong("model", "a text");
         }
+        if table.get("outputStyle").is_some_and(|style| !style.is_string()) {
+            wrong("outputStyle", "a text");
+        }
         if table.get("disableAllHooks").is_some_and(|value| !value.is_boolean()) {
             wrong("disableAllHooks", "true or false");
         }

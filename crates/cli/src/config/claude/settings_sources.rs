@@ -30,7 +30,7 @@ const PROJECT_FILES: [(&str, &str); 2] =
 /// A settings file as it was read: a JSON object.
 #[derive(Debug, Clone)]
 pub(crate) struct SettingsFile {
-    /// `user`, `project`, `local` or `--settings`.
+    /// `user`, `project`, `local`, `--settings` or `--managed-settings`.
     pub(crate) source: &'static str,
     /// The path of the file, or the flag.
     pub(crate) location: String,
@@ -51,6 +51,8 @@ pub(crate) struct SettingsSource {
     pub(crate) disable_all_hooks: bool,
     /// The configured model.
     pub(crate) model: Option<String>,
+    /// The chosen output style.
+    pub(crate) output_style: Option<String>,
     // Helpers of Claude Code, which uses the same files: each is a command, or a table that has
     // one.
     api_key_helper: Value,
@@ -133,14 +135,27 @@ fn read_sources(args: &PermissionArgs, folder: &FolderTrust) -> anyhow::Result<V
         folder.settings_files.iter().filter(|text| args.reads_source(text.source)).cloned(),
     );
     if let Some(given) = &args.settings {
-        texts.push(settings_from_flag(given)?);
+        texts.push(settings_from_flag("--settings", given)?);
+    }
+    if let Some(given) = &args.managed_settings {
+        texts.push(settings_from_flag("--managed-settings", given)?);
     }
     Ok(texts)
 }
 
 /// The settings given with `--settings`, if any.
 pub(crate) fn given(args: &PermissionArgs) -> anyhow::Result<Option<SettingsSource>> {
-    args.settings.as_deref().map(|given| settings_from_flag(given)?.to_source()).transpose()
+    let given = args.settings.as_deref();
+    given.map(|given| settings_from_flag("--settings", given)?.to_source()).transpose()
+}
+
+/// The settings that flags give, each with its flag.
+pub(crate) fn all_given(
+    args: &PermissionArgs,
+) -> anyhow::Result<Vec<(&'static str, SettingsSource)>> {
+    let flags = [("--settings", &args.settings), ("--managed-settings", &args.managed_settings)];
+    let given = flags.into_iter().filter_map(|(flag, given)| Some((flag, given.as_deref()?)));
+    given.map(|(flag, given)| Ok((flag, settings_from_flag(flag, given)?.to_source()?))).collect()
 }
 
 fn report_findings(
@@ -160,24 +175,25 @@ fn report_findings(
     Ok(())
 }
 
-/// Reports findings in agent files; with `--strict-settings` a warning is an error.
-pub(crate) fn tell_of_agents(
+/// Reports findings in files of this kind; with `--strict-settings` a warning is an error.
+pub(crate) fn report_page_findings(
     args: &PermissionArgs,
+    kind: &str,
     findings: &SettingsFindings,
 ) -> anyhow::Result<()> {
     if let Some(error) = findings.errors.first() {
-        bail!("the agent file {error}");
+        bail!("the {kind} {error}");
     }
     for warning in &findings.warnings {
         if args.strict_settings {
-            bail!("the agent file {warning} (--strict-settings)");
+            bail!("the {kind} {warning} (--strict-settings)");
         }
-        terminal::print_note(&messages::warning(&format!("in the agent file {warning}")));
+        terminal::print_note(&messages::warning(&format!("in the {kind} {warning}")));
     }
     Ok(())
 }
 
-/// The effective settings: those of an untrusted folder can only restrict.
+/// The effective settings: those of an untrusted folder can only restrict, or choose text.
 fn restrict_if_untrusted(source: SettingsSource, trust: TrustState) -> SettingsSource {
     match trust {
         TrustState::Trusted => source,
@@ -190,7 +206,9 @@ fn restrict_if_untrusted(source: SettingsSource, trust: TrustState) -> SettingsS
                 disable_bypass_permissions_mode,
                 ..SettingsPermissions::default()
             };
-            SettingsSource { permissions, ..SettingsSource::default() }
+            // A style is text.
+            let output_style = source.output_style;
+            SettingsSource { permissions, output_style, ..SettingsSource::default() }
         }
     }
 }
@@ -229,10 +247,9 @@ fn read_settings(source: &'static str, file: &ConfigFile) -> anyhow::Result<Opti
     text.map(|text| parse_settings(source, &text, location)).transpose()
 }
 
-fn settings_from_flag(given: &str) -> anyhow::Result<SettingsFile> {
-    let flag = "--settings";
+fn settings_from_flag(flag: &'static str, given: &str) -> anyhow::Result<SettingsFile> {
     if given.trim_start().starts_with('{') {
-        return parse_settings(flag, given, "given with --settings".to_owned());
+        return parse_settings(flag, given, format!("given with {flag}"));
     }
     match read_settings(flag, &ConfigFile::new(Path::new(""), given, FileOwner::User))? {
         Some(text) => Ok(text),

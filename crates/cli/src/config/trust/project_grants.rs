@@ -13,12 +13,13 @@ use crate::config::claude::config_file::{ConfigFile, FileOwner};
 use crate::config::claude::settings_sources::SettingsFile;
 use crate::config::claude::{agent_files, custom_commands};
 use crate::config::scripts::ScriptFiles;
+use crate::config::trust::command_texts::command_texts;
 
 /// Maximum size of `.mcp.json` in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Settings that describe the file and grant nothing.
-const NON_GRANTING_SETTINGS: [&str; 1] = ["$schema"];
+/// Settings that grant nothing: they describe the file, or choose text.
+const NON_GRANTING_SETTINGS: [&str; 2] = ["$schema", "outputStyle"];
 
 /// Name of the grant kind for rules and models of a project's custom commands.
 const COMMAND_RULES: &str = "command rules";
@@ -57,7 +58,7 @@ impl ProjectGrants {
         grants.add("environment variables", env.iter().flat_map(leaf_lines).collect(), &json!(env));
         let servers = grants.add_mcp_servers(workspace);
         let rest: Vec<Value> = tables.iter().map(|table| other_settings(table)).collect();
-        grants.add_scripts(workspace, &[hooks, env, vec![servers], rest.clone()].concat());
+        grants.add_scripts(workspace, &command_texts((&hooks, &env), &servers, &rest));
         grants.add("other settings", rest.iter().flat_map(leaf_lines).collect(), &json!(rest));
         let commands = custom_commands::command_grants(workspace);
         grants.add(COMMAND_RULES, commands.clone(), &json!(commands));
@@ -116,20 +117,19 @@ impl ProjectGrants {
         changed.map(|kind| kind.name).collect()
     }
 
-    /// Returns whether every run lacks something without trust. What a custom command brings is
-    /// reported when it is typed.
-    pub(crate) fn affect_every_run(&self) -> bool {
-        self.kinds.iter().any(|kind| kind.name != COMMAND_RULES)
+    /// The kinds that every run lacks without trust. What a custom command brings is reported when it
+    /// is typed.
+    pub(crate) fn kinds_of_every_run(&self) -> impl Iterator<Item = &GrantKind> {
+        self.kinds.iter().filter(|kind| kind.name != COMMAND_RULES)
     }
 
     /// The number of grants of each kind that affects every run: `2 hooks, 1 allow rule`.
     pub(crate) fn summarize(&self) -> String {
-        let counts = |kind: &&GrantKind| kind.name != COMMAND_RULES;
         let count = |kind: &GrantKind| match kind.lines.len() {
             1 => format!("1 {}", kind.name.strip_suffix('s').unwrap_or(kind.name)),
             many => format!("{many} {}", kind.name),
         };
-        self.kinds.iter().filter(counts).map(count).collect::<Vec<_>>().join(", ")
+        self.kinds_of_every_run().map(count).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::DoctorCheck;
 use crate::config::claude::settings_check::{self, SettingsFindings};
 use crate::config::claude::settings_sources::{self, SettingsFile};
-use crate::config::claude::{agent_files, custom_commands, memory_files};
+use crate::config::claude::{agent_files, custom_commands, memory_files, output_styles};
 use crate::config::trust::folder_trust::{FolderTrust, TrustState};
 use crate::config::{config_toml, paths};
 use crate::messages::report;
@@ -31,13 +31,14 @@ pub(super) fn check() -> Vec<DoctorCheck> {
     checks.extend(profiles(&folder));
     checks.extend(check_settings(Ok(folder.settings_files.clone())));
     checks.extend(check_trust(&folder));
-    let memory = memory_files::load_memory_files(&folder);
+    let memory = memory_files::load_memory_files(&folder, |_| true);
     for file in memory.files {
         checks.push(DoctorCheck::ok("path", report::doctor::path_status("memory", &file.path)));
     }
     checks.extend(memory.problems.into_iter().map(|reason| DoctorCheck::note("memory", reason)));
     checks.extend(check_agents(&folder));
     checks.extend(check_commands(&folder));
+    checks.extend(check_styles(&folder));
     checks
 }
 
@@ -95,6 +96,19 @@ fn check_commands(folder: &FolderTrust) -> Vec<DoctorCheck> {
     if !names.is_empty() {
         checks.push(DoctorCheck::ok("commands", names.join(", ")));
     }
+    checks
+}
+
+/// Lists the output styles, and invalid files of them.
+fn check_styles(folder: &FolderTrust) -> Vec<DoctorCheck> {
+    let styles = output_styles::load_styles(|_| true, folder);
+    let names: Vec<&str> = styles.found.iter().map(|style| style.name.as_str()).collect();
+    let known = (!names.is_empty()).then(|| DoctorCheck::ok("styles", names.join(", ")));
+    let mut checks: Vec<DoctorCheck> = known.into_iter().collect();
+    let SettingsFindings { errors, warnings, .. } = styles.findings;
+    checks.extend(errors.into_iter().map(|reason| DoctorCheck::broken("styles", reason)));
+    let notes = warnings.into_iter().chain(styles.problems);
+    checks.extend(notes.map(|reason| DoctorCheck::note("styles", reason)));
     checks
 }
 

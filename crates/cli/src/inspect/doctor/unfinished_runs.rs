@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use windlass::core::log::ids::LaneId;
 use windlass::core::stop::RunState;
 use windlass::ports::{RunInfo, Store, StoreError};
-use windlass_runtime::worker_identity::has_process_ended;
 
 use super::DoctorCheck;
 use crate::inspect::history::ConversationHistory;
+use crate::inspect::run_activity::RunActivity;
 use crate::inspect::worker_status::{Need, WorkerList};
 use crate::messages::report;
 
@@ -49,11 +49,13 @@ fn lane_ids<'a>(runs: &[&'a RunInfo]) -> Vec<&'a LaneId> {
 async fn check_running(store: &dyn Store, runs: &[RunInfo]) -> Result<DoctorCheck, StoreError> {
     let mut left = Vec::new();
     let mut at_work: usize = 0;
+    let workers = WorkerList::read(store).await?;
     for run in runs_in_state(runs, RunState::Running) {
-        let lane = store.lane_info(run.lane.clone()).await?;
-        match lane.and_then(|lane| lane.owner) {
-            Some(owner) if !has_process_ended(&owner) => at_work += 1,
-            Some(_) | None => left.push(&run.lane),
+        match RunActivity::read(store, &workers, run).await?.driven {
+            Some(true) => at_work += 1,
+            Some(false) => left.push(&run.lane),
+            // It waits for an answer, which is listed among the questions.
+            None => {}
         }
     }
     Ok(match left.as_slice() {
@@ -71,10 +73,10 @@ async fn check_workers(
     let mut checks =
         vec![DoctorCheck::ok("workers", report::doctor::worker_count(workers.live_count()))];
     for run in runs {
-        let lane = store.lane_info(run.lane.clone()).await?;
         // Interrupted runs are listed above, with how to resume them.
-        let need = workers
-            .waiting_reason(run, lane.as_ref())
+        let need = RunActivity::read(store, &workers, run)
+            .await?
+            .need
             .filter(|need| run.state != RunState::Running || !matches!(need, Need::Resume(_)));
         if let Some(waits_for) = need {
             checks.push(DoctorCheck::note("waiting", format!("run {} is {waits_for}", run.run)));

@@ -13,9 +13,10 @@ pub(super) fn explain_state(past: &RunPast<'_>) -> Vec<ExplainSentence> {
     match (past.run_end(), &past.state_at_end.run) {
         (Some(_), _) => explain_end(past),
         (None, Some(run)) if run.id == *past.run => explain_progress(past, run),
-        (None, _) => {
-            vec![ExplainSentence::without_proof(messages::waiting_in_queue(past.lane))]
-        }
+        (None, _) => vec![ExplainSentence::without_proof(match past.driver.need {
+            Some(need) => format!("It is {need}."),
+            None => messages::WAITING_IN_QUEUE.to_owned(),
+        })],
     }
 }
 

@@ -2,28 +2,86 @@
 
 use windlass::core::call::call_state::{Call, CallState};
 use windlass::core::call::outcome::{OutcomeKind, ToolOutcome};
-use windlass::core::log::ids::{CallId, UnixMillis};
+use windlass::core::log::ids::{CallId, InboxMessageId, QuestionId, UnixMillis};
+use windlass::core::log::inbox::{AnswerSource, HumanAnswer, InboxCommand};
 use windlass::core::log::input::Input;
 use windlass::core::log::record::Record;
-use windlass::core::permission::{DenialSource, PermissionDecision, PermissionRule};
+use windlass::core::permission::{
+    DenialSource, PermissionDecision, PermissionRule, PermissionUpdate,
+};
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
 
 use super::{MAX_QUOTE_CHARS, MessageContext, RecordTexts, SectionTopic};
-use crate::messages::{error_message, first_line, within};
+use crate::messages::{
+    answer_phrase, answer_source, error_message, first_line, permission_update, within,
+};
 use crate::terminal::time_format::format_timestamp;
 use crate::terminal::to_one_line;
 
-/// A hook changed the arguments of a call.
+/// The arguments of a call were changed, by a hook or by the answer of a person. The call is named
+/// with the new ones.
 pub(super) fn input_changed(
     say: RecordTexts,
     context: &MessageContext<'_>,
     call: CallId,
+    message: Option<InboxMessageId>,
 ) -> RecordTexts {
     let name = || context.call_name(call);
-    say.timeline(|| format!("a hook changed the arguments: {}", name()))
-        .explain(SectionTopic::Calls, || format!("A hook changed the arguments of {}.", name()))
+    let by = |person, hook| if message.is_some() { person } else { hook };
+    say.timeline(|| format!("{} changed the arguments: {}", by("the answer", "a hook"), name()))
+        .explain(SectionTopic::Calls, || {
+            format!("{} changed the arguments of {}.", by("The answer", "A hook"), name())
+        })
+}
+
+/// A question was answered. The answer is an item of the timeline.
+pub(super) fn question_answered(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    message: InboxMessageId,
+) -> RecordTexts {
+    say.explain(SectionTopic::Calls, || {
+        let (question, answer, by) = find_answer(&context.entry.input, message)?;
+        let (said, by) = (answer_phrase(answer), answer_source(Some(by?)));
+        let said = to_one_line(&said, MAX_QUOTE_CHARS);
+        Some(format!("Question {question} was answered{by}: {said}."))
+    })
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "one command of one input has the answer")]
+fn find_answer(
+    input: &Input,
+    id: InboxMessageId,
+) -> Option<(QuestionId, &HumanAnswer, Option<&AnswerSource>)> {
+    let messages = match input {
+        Input::CommandsReceived { messages } => messages,
+        _ => return None,
+    };
+    match &messages.iter().find(|message| message.id == id)?.body {
+        InboxCommand::Answer { question, answer, answered_by } => {
+            Some((*question, answer, answered_by.as_ref()))
+        }
+        _ => None,
+    }
+}
+
+/// A hook ends the run after the round.
+pub(super) fn hook_stop_requested(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+    reason: &str,
+) -> RecordTexts {
+    let name = || context.call_name(call);
+    let why = || match reason.trim() {
+        "" => String::new(),
+        reason => format!(": {}", to_one_line(reason, MAX_QUOTE_CHARS)),
+    };
+    say.live(|| format!("  ! a hook ends the run{}", why()))
+        .timeline(|| format!("a hook ends the run at {}{}", name(), why()))
+        .explain(SectionTopic::Guards, || format!("A hook ended the run at {}{}.", name(), why()))
 }
 
 /// The permission decision about a call; only a denial says something.
@@ -99,18 +157,21 @@ pub(super) fn question_asked(
 fn approval_source(context: &MessageContext<'_>, call: CallId) -> String {
     #[expect(clippy::wildcard_enum_match_arm, reason = "one record has the decision")]
     let verdict = |record: &Record| match record {
-        Record::PermissionDecided { call: judged, verdict: PermissionDecision::Ask { by } }
-            if *judged == call =>
-        {
-            Some(by.to_string())
-        }
+        Record::PermissionDecided {
+            call: judged,
+            verdict: PermissionDecision::Ask { by, reason },
+        } if *judged == call => Some((by.to_string(), reason.clone())),
         _ => None,
     };
-    match context.entry.records.iter().find_map(verdict).unwrap_or_default().as_str() {
-        "" | "default" => "no rule allows it".to_owned(),
-        "hook" => "a hook requires it".to_owned(),
-        "classifier" => "the classifier was unsure".to_owned(),
-        rule => format!("the rule {rule} requires it"),
+    let (by, reason) = context.entry.records.iter().find_map(verdict).unwrap_or_default();
+    match (by.as_str(), reason) {
+        ("" | "default", _) => "no rule allows it".to_owned(),
+        ("hook", Some(reason)) => {
+            format!("a hook requires it ({})", to_one_line(&reason, MAX_QUOTE_CHARS))
+        }
+        ("hook", None) => "a hook requires it".to_owned(),
+        ("classifier", _) => "the classifier was unsure".to_owned(),
+        (rule, _) => format!("the rule {rule} requires it"),
     }
 }
 
@@ -178,6 +239,7 @@ fn unexecuted_reason(context: &MessageContext<'_>, id: CallId) -> Option<String>
     let why = to_one_line(&error_message(result), MAX_QUOTE_CHARS);
     match result.kind {
         OutcomeKind::Skipped => Some(format!("{} did not run: {why}.", context.call_name(id))),
+        OutcomeKind::Deferred => Some(format!("{} was deferred by a hook.", context.call_name(id))),
         OutcomeKind::Failed if call.attempts == 0 && call.facts.problem.is_some() => {
             Some(format!("{} was invalid: {why}.", context.call_name(id)))
         }
@@ -227,5 +289,19 @@ pub(super) fn rule_granted(say: RecordTexts, rule: &PermissionRule, folder: &str
     say.timeline(|| format!("the rule {rule} is allowed in this conversation{}", within()))
         .explain(SectionTopic::Guards, || {
             format!("The rule {rule} is allowed for the rest of the conversation{}.", within())
+        })
+}
+
+/// The permissions changed for the rest of the conversation.
+pub(super) fn permissions_updated(
+    say: RecordTexts,
+    update: &PermissionUpdate,
+    folder: &str,
+) -> RecordTexts {
+    let text = || format!("{}{}", permission_update(update), within(folder));
+    say.live(|| format!("  ! permissions changed: {}", text()))
+        .timeline(|| format!("permissions changed: {}", text()))
+        .explain(SectionTopic::Guards, || {
+            format!("The permissions changed for the rest of the conversation: {}.", text())
         })
 }

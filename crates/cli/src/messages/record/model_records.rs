@@ -130,6 +130,15 @@ pub(super) fn fallback_model_selected(
         })
 }
 
+/// The model was changed by a command.
+pub(super) fn model_changed(say: RecordTexts, model: &str) -> RecordTexts {
+    say.live(|| format!("  ! the model is {model} from here on"))
+        .timeline(|| format!("the model is {model} from here on"))
+        .explain(SectionTopic::Recoveries, || {
+            format!("The model was changed: {model} is called from here on.")
+        })
+}
+
 /// A reply that differs from what the protocol promises.
 pub(super) fn anomaly(
     say: RecordTexts,

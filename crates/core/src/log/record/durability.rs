@@ -72,6 +72,10 @@ impl Record {
             | Self::GuidanceGiven { .. }
             | Self::FallbackModelSelected { .. }
             | Self::RuleGranted { .. }
+            | Self::PermissionsUpdated { .. }
+            | Self::ModelChangeRequested { .. }
+            | Self::ModelChanged { .. }
+            | Self::HookStopRequested { .. }
             | Self::JournalChanged { .. }
             | Self::JournalShown { .. }
             | Self::InstructionsAdded { .. }

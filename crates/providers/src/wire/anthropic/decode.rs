@@ -19,6 +19,7 @@ use crate::error::call_error::CallError;
 use crate::limits::MAX_OPEN_BLOCKS;
 use crate::wire::decode_context::DecodeContext;
 use crate::wire::reply_builder::{OutputEnd, ReplyBuilder};
+use crate::wire::reply_events;
 use crate::wire::reported_usage::ReportedUsage;
 use crate::wire::sse;
 use crate::wire::wire_protocol::{DecodeProgress, DecodedReply, StreamDecoder};
@@ -194,6 +195,37 @@ impl MessagesDecoder {
         Ok(DecodeProgress::Done)
     }
 
+    fn decode_data(
+        &mut self,
+        data: &str,
+        stream: &dyn ReplyObserver,
+    ) -> Result<DecodeProgress, CallError> {
+        if let Some(event) = fast_events::parse_fast_event(data) {
+            return self.on_fast_event(&event, data, stream);
+        }
+        if let Some(used) = fast_message_events::parse_message_start(data) {
+            return Ok(self.record_start(&used));
+        }
+        if let Some(end) = fast_message_events::parse_message_end(data) {
+            return Ok(self.on_fast_message_end(&end));
+        }
+        let event: MessagesEvent<'_> =
+            serde_json::from_str(data).map_err(|error| CallError::invalid_event_json(&error))?;
+        match event.kind.as_ref() {
+            "message_start" => Ok(self.on_message_start(&event)),
+            "content_block_start" => self.on_block_start(&event),
+            "content_block_delta" => self.on_block_delta(&event, data, stream),
+            "content_block_stop" => self.on_block_stop(event.index, stream),
+            "message_delta" => Ok(self.on_message_delta(&event)),
+            "message_stop" => self.on_message_stop(stream),
+            "error" => {
+                Err(errors::error_from_event(event.error.map(|error| error.get()).unwrap_or(data)))
+            }
+            // Pings and unknown events.
+            _ => Ok(DecodeProgress::Keepalive),
+        }
+    }
+
     fn into_reply(mut self) -> DecodedReply {
         let name = self.stop_reason.unwrap_or_else(|| Arc::from("end_turn"));
         let stop_reason = StopReason::from(name);
@@ -229,30 +261,11 @@ impl StreamDecoder for MessagesDecoder {
         stream: &dyn ReplyObserver,
     ) -> Result<DecodeProgress, CallError> {
         let data = event.data.as_ref();
-        if let Some(event) = fast_events::parse_fast_event(data) {
-            return self.on_fast_event(&event, data, stream);
+        let progress = self.decode_data(data, stream)?;
+        if progress != DecodeProgress::Keepalive && stream.wants_events() {
+            reply_events::forward_event(data, stream);
         }
-        if let Some(used) = fast_message_events::parse_message_start(data) {
-            return Ok(self.record_start(&used));
-        }
-        if let Some(end) = fast_message_events::parse_message_end(data) {
-            return Ok(self.on_fast_message_end(&end));
-        }
-        let event: MessagesEvent<'_> =
-            serde_json::from_str(data).map_err(|error| CallError::invalid_event_json(&error))?;
-        match event.kind.as_ref() {
-            "message_start" => Ok(self.on_message_start(&event)),
-            "content_block_start" => self.on_block_start(&event),
-            "content_block_delta" => self.on_block_delta(&event, data, stream),
-            "content_block_stop" => self.on_block_stop(event.index, stream),
-            "message_delta" => Ok(self.on_message_delta(&event)),
-            "message_stop" => self.on_message_stop(stream),
-            "error" => {
-                Err(errors::error_from_event(event.error.map(|error| error.get()).unwrap_or(data)))
-            }
-            // Pings and unknown events.
-            _ => Ok(DecodeProgress::Keepalive),
-        }
+        Ok(progress)
     }
 
     fn has_started(&self) -> bool {

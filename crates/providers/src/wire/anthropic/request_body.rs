@@ -1,7 +1,7 @@
 //! The request body around the messages, arranged for the provider's prompt cache: the part before
 //! the messages stays the same from call to call; whatever may change is behind them.
 
-use windlass_core::settings::conversation_settings::{CacheLifetime, ToolSpec};
+use windlass_core::settings::conversation_settings::{CacheLifetime, ThinkingDisplay, ToolSpec};
 
 use crate::call::call_options::ReplyDelivery;
 use crate::call::request_plan::{EffectiveToolChoice, RequestPlan};
@@ -144,7 +144,12 @@ fn write_thinking(body: &mut JsonObjectWriter<'_>, plan: &RequestPlan<'_>) {
         ThinkingParam::Unset => {}
         ThinkingParam::Off => body.raw("thinking", "{\"type\":\"disabled\"}"),
         ThinkingParam::BetweenTools => body.raw("thinking", "{\"type\":\"between_tools\"}"),
-        ThinkingParam::Adaptive => body.raw("thinking", "{\"type\":\"adaptive\"}"),
+        ThinkingParam::Adaptive => {
+            let mut thinking = JsonObjectWriter::open(body.key("thinking"));
+            thinking.string("type", "adaptive");
+            write_thinking_display(&mut thinking, plan);
+            thinking.close();
+        }
         ThinkingParam::Budget { tokens } => {
             // The budget is part of the output limit and must be less.
             let tokens = tokens.min(plan.attempt.max_tokens.saturating_sub(1));
@@ -152,9 +157,19 @@ fn write_thinking(body: &mut JsonObjectWriter<'_>, plan: &RequestPlan<'_>) {
                 let mut thinking = JsonObjectWriter::open(body.key("thinking"));
                 thinking.string("type", "enabled");
                 thinking.value("budget_tokens", &tokens);
+                write_thinking_display(&mut thinking, plan);
                 thinking.close();
             }
         }
+    }
+}
+
+fn write_thinking_display(thinking: &mut JsonObjectWriter<'_>, plan: &RequestPlan<'_>) {
+    match plan.request.settings.thinking.display {
+        None => {}
+        Some(ThinkingDisplay::Summarized) => thinking.string("display", "summarized"),
+        Some(ThinkingDisplay::Omitted) => thinking.string("display", "omitted"),
+        Some(ThinkingDisplay::Highlights) => thinking.string("display", "highlights"),
     }
 }
 

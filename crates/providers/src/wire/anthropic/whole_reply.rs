@@ -8,11 +8,13 @@ use serde_json::value::RawValue;
 use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::{ModelReply, StopReason, TruncatedBlock};
+use windlass_runtime::ports::ReplyObserver;
 
 use super::usage::MessagesUsage;
 use crate::call::call_notice::ReplyEnvelope;
 use crate::error::call_error::CallError;
 use crate::wire::decode_context::DecodeContext;
+use crate::wire::reply_events::{EventContent, ReplyEventWriter};
 use crate::wire::wire_protocol::DecodedReply;
 
 #[derive(Debug, Deserialize)]
@@ -31,6 +33,7 @@ struct MessagesResponse<'a> {
 pub(crate) fn decode_whole_reply(
     body: &str,
     context: &DecodeContext,
+    stream: &dyn ReplyObserver,
 ) -> Result<DecodedReply, CallError> {
     let message: MessagesResponse<'_> = serde_json::from_str(body)
         .map_err(|error| CallError::Malformed(format!("invalid Messages response: {error}")))?;
@@ -44,7 +47,24 @@ pub(crate) fn decode_whole_reply(
     let stop_sequence = message.stop_sequence.as_deref().map(Arc::from);
     let reply =
         ModelReply { blocks, truncated_block, stop_reason, stop_sequence, usage, envelope: None };
+    write_events(body, context, &reply, stream);
     Ok(DecodedReply { reply, envelope })
+}
+
+/// Writes the events of a reply that came at once.
+fn write_events(
+    body: &str,
+    context: &DecodeContext,
+    reply: &ModelReply,
+    stream: &dyn ReplyObserver,
+) {
+    let mut events = ReplyEventWriter::default();
+    events.start_message(body, context, stream);
+    if events.has_started() {
+        let blocks = reply.blocks.iter().map(EventContent::from_block);
+        blocks.for_each(|content| events.write_block(&content, stream));
+        events.end_message(reply, stream);
+    }
 }
 
 /// Takes a truncated call out of the reply: at the output limit the server has closed the JSON of

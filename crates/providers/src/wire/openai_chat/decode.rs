@@ -77,6 +77,10 @@ impl ChatDecoder {
         if let Some(error) = chunk.error.filter(|error| error.get() != "null") {
             return Err(errors::error_from_event(error.get()));
         }
+        // A chunk before the first choice may have an empty id.
+        if !chunk.choices.is_empty() {
+            self.parts.start_events(data, &self.context, stream);
+        }
         if let Some(used) = openai_common::parse_usage::<ChatUsage<'_>>(chunk.usage) {
             self.usage.merge(used.to_reported());
         }
@@ -155,14 +159,14 @@ impl ChatDecoder {
     }
 
     fn into_reply(mut self, stream: &dyn ReplyObserver) -> Result<DecodedReply, CallError> {
-        let stopped = self.parts.truncate_at_stop(&self.stop_matcher);
+        let stopped = self.parts.truncate_at_stop(&self.stop_matcher, stream);
         let finish_reason = self.finish_reason.as_deref().unwrap_or_default();
         let ending = match finish_reason {
             "length" | "model_length" => OutputEnd::OutputLimit,
             _ => OutputEnd::Other,
         };
         let bytes = self.parts.bytes();
-        let draft = self.parts.finish(stream)?;
+        let (draft, events) = self.parts.finish(stream)?;
         let has_calls = draft.has_calls();
         let (blocks, truncated_block) = draft.finish(ending);
         let stop_sequence = stopped.or(self.stop_sequence);
@@ -181,6 +185,7 @@ impl ChatDecoder {
             usage,
             envelope: None,
         };
+        events.end_message(&reply, stream);
         Ok(DecodedReply { reply, envelope: self.envelope })
     }
 }

@@ -4,16 +4,16 @@ use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::reply::{ModelReply, StopReason};
 use windlass_runtime::ports::ReplyObserver;
 
+use super::item_events::ItemEvents;
 use super::output_item::{self, ItemFindings};
 use super::stream_event::{ResponsesBody, ResponsesEvent, ResponsesUsage};
 use crate::call::call_notice::ReplyEnvelope;
 use crate::error::call_error::CallError;
-use crate::json::json_string;
 use crate::limits::MAX_OPEN_BLOCKS;
 use crate::wire::decode_context::DecodeContext;
 use crate::wire::openai_chat::error_from_event;
 use crate::wire::openai_common;
-use crate::wire::reply_builder::{OutputEnd, ReplyBuilder, StreamedCall};
+use crate::wire::reply_builder::{CallFrame, OutputEnd, ReplyBuilder, StreamedCall};
 use crate::wire::reported_usage::ReportedUsage;
 use crate::wire::sse;
 use crate::wire::stop_strings::StopStringMatcher;
@@ -24,6 +24,7 @@ use crate::wire::wire_protocol::{DecodeProgress, DecodedReply, StreamDecoder};
 pub(crate) struct ResponsesDecoder {
     context: DecodeContext,
     reply: ReplyBuilder,
+    events: ItemEvents,
     stop_matcher: StopStringMatcher,
     open: Vec<OpenOutputItem>,
     has_started: bool,
@@ -56,6 +57,7 @@ impl ResponsesDecoder {
             stop_matcher: StopStringMatcher::new(context.stop_strings.iter().cloned()),
             context,
             reply: ReplyBuilder::default(),
+            events: ItemEvents::default(),
             open: Vec::new(),
             has_started: false,
             end: None,
@@ -65,8 +67,13 @@ impl ResponsesDecoder {
         }
     }
 
-    fn on_item_added(&mut self, event: &ResponsesEvent<'_>) -> Result<DecodeProgress, CallError> {
+    fn on_item_added(
+        &mut self,
+        event: &ResponsesEvent<'_>,
+        stream: &dyn ReplyObserver,
+    ) -> Result<DecodeProgress, CallError> {
         self.has_started = true;
+        self.events.start("{}", &self.context, stream);
         let Some(item) = event.item.and_then(output_item::parse_item) else {
             return Ok(DecodeProgress::Keepalive);
         };
@@ -76,6 +83,9 @@ impl ResponsesDecoder {
         let is_call = item.kind == "function_call";
         let call = is_call
             .then(|| output_item::streamed_call(&item, &self.context, &self.reply, String::new()));
+        if let Some(CallFrame::Standard { id }) = call.as_ref().map(|call| &call.frame) {
+            self.events.open_item(event.output_index, (&item, id), stream);
+        }
         self.open.push(OpenOutputItem { index: event.output_index, call, text: String::new() });
         Ok(DecodeProgress::Content)
     }
@@ -86,31 +96,40 @@ impl ResponsesDecoder {
         stream: &dyn ReplyObserver,
     ) -> Result<DecodeProgress, CallError> {
         self.has_started = true;
+        self.events.start("{}", &self.context, stream);
         self.open.retain(|open| open.index != event.output_index);
         if let Some(raw) = event.item {
-            self.finish_item(raw, stream)?;
+            self.finish_item(event.output_index, raw, stream)?;
         }
         Ok(DecodeProgress::Content)
     }
 
     fn finish_item(
         &mut self,
+        index: u64,
         raw: &serde_json::value::RawValue,
         stream: &dyn ReplyObserver,
     ) -> Result<(), CallError> {
+        let earlier_parts = self.reply.len();
         let found = output_item::add_item(
             raw,
             &self.context,
             (&mut self.reply, &self.stop_matcher),
             stream,
         )?;
+        self.events.complete_item(index, self.reply.contents_from(earlier_parts), stream);
         self.findings.has_refusal |= found.has_refusal;
         self.findings.stop_string = found.stop_string.or(self.findings.stop_string.take());
         Ok(())
     }
 
-    fn on_arguments_delta(&mut self, event: &ResponsesEvent<'_>) -> DecodeProgress {
-        let chunk = event.delta.and_then(json_string::decode_raw_string).unwrap_or_default();
+    fn on_arguments_delta(
+        &mut self,
+        event: &ResponsesEvent<'_>,
+        stream: &dyn ReplyObserver,
+    ) -> DecodeProgress {
+        let chunk = event.delta_text();
+        self.events.write_input(event.output_index, &chunk, stream);
         let open = self.open.iter_mut().find(|open| open.index == event.output_index);
         if let Some(call) = open.and_then(|open| open.call.as_mut()) {
             call.input.push_str(&chunk);
@@ -123,8 +142,9 @@ impl ResponsesDecoder {
         event: &ResponsesEvent<'_>,
         stream: &dyn ReplyObserver,
     ) -> DecodeProgress {
-        let chunk = event.delta.and_then(json_string::decode_raw_string).unwrap_or_default();
+        let chunk = event.delta_text();
         stream.on_text(&chunk);
+        self.events.write_text(event.content_place(), &chunk, stream);
         let open = self.open.iter_mut().find(|open| open.index == event.output_index);
         if let Some(open) = open {
             open.text.push_str(&chunk);
@@ -133,6 +153,17 @@ impl ResponsesDecoder {
             self.end = Some(ResponseEnd::StopString);
             return DecodeProgress::StopReading;
         }
+        DecodeProgress::Content
+    }
+
+    fn on_reasoning_delta(
+        &mut self,
+        event: &ResponsesEvent<'_>,
+        stream: &dyn ReplyObserver,
+    ) -> DecodeProgress {
+        let chunk = event.delta_text();
+        stream.on_thinking(&chunk);
+        self.events.write_thinking(event.reasoning_place(), &chunk, stream);
         DecodeProgress::Content
     }
 
@@ -153,9 +184,10 @@ impl ResponsesDecoder {
         if let Some(used) = openai_common::parse_usage::<ResponsesUsage<'_>>(response.usage) {
             self.usage.merge(used.to_reported());
         }
+        self.events.start(json, &self.context, stream);
         if self.reply.len() == 0 && self.open.is_empty() {
-            for raw in &response.output {
-                self.finish_item(raw, stream)?;
+            for (index, raw) in (0..).zip(&response.output) {
+                self.finish_item(index, raw, stream)?;
             }
         }
         let reason = response.incomplete_details.map(|details| details.reason.into_owned());
@@ -210,6 +242,7 @@ impl ResponsesDecoder {
             usage,
             envelope: None,
         };
+        self.events.finish(stream).end_message(&reply, stream);
         Ok(DecodedReply { reply, envelope: self.envelope })
     }
 }
@@ -244,17 +277,14 @@ impl StreamDecoder for ResponsesDecoder {
         let event: ResponsesEvent<'_> =
             serde_json::from_str(data).map_err(|error| CallError::invalid_event_json(&error))?;
         match event.kind.as_ref() {
-            "response.output_item.added" => self.on_item_added(&event),
+            "response.output_item.added" => self.on_item_added(&event, stream),
             "response.output_item.done" => self.on_item_done(&event, stream),
             "response.output_text.delta" | "response.refusal.delta" => {
                 Ok(self.on_text_delta(&event, stream))
             }
-            "response.function_call_arguments.delta" => Ok(self.on_arguments_delta(&event)),
+            "response.function_call_arguments.delta" => Ok(self.on_arguments_delta(&event, stream)),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                stream.on_thinking(
-                    &event.delta.and_then(json_string::decode_raw_string).unwrap_or_default(),
-                );
-                Ok(DecodeProgress::Content)
+                Ok(self.on_reasoning_delta(&event, stream))
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let response = event.response.map_or("{}", |response| response.get());
@@ -262,6 +292,8 @@ impl StreamDecoder for ResponsesDecoder {
             }
             "response.created" => {
                 self.has_started = true;
+                let response = event.response.map_or("{}", |response| response.get());
+                self.events.start(response, &self.context, stream);
                 Ok(DecodeProgress::Content)
             }
             "error" => Err(error_from_event(data)),

@@ -12,7 +12,7 @@ use crate::server::request_body::truncate_quoted;
 
 /// The part of the request that the answer needs.
 pub(in crate::server) struct MessagesSpec {
-    pub(super) model: String,
+    pub(in crate::server) model: String,
 }
 
 #[derive(Deserialize)]

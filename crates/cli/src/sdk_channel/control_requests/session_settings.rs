@@ -1,0 +1,196 @@
+//! Requests that change with what the session works: permission mode, model, thinking, settings.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use windlass::core::message::prompt_texts::EXIT_PLAN_MODE;
+use windlass::core::permission::PermissionMode;
+use windlass::core::settings::model_change::ModelChange;
+use windlass::core::settings::run_settings::RunSettings;
+use windlass::messages::SystemEvent;
+use windlass::ports::{StoreError, Tool};
+use windlass::process_rights;
+use windlass::tools::ExitPlanModeTool;
+
+use super::{ControlAnswer, ControlRequest};
+use crate::config::claude::permission_settings;
+use crate::sdk_channel::channel_loop::Channel;
+use crate::setup;
+
+/// The modes that a program can choose, for the error about another one.
+const MODES: &str = "default, acceptEdits, plan, dontAsk, auto, bypassPermissions";
+
+/// Sets the permission mode, of the turn in progress too.
+pub(super) async fn set_permission_mode(
+    channel: &mut Channel,
+    request: &ControlRequest,
+) -> ControlAnswer {
+    let name = request.text("mode").unwrap_or_default();
+    let mode = permission_settings::parse_mode(name)
+        .map_err(|_| format!("invalid permission mode `{name}`; use one of {MODES}"))?;
+    check_mode(channel, mode)?;
+    change_mode(channel, mode).await.map_err(|error| format!("{error:#}"))?;
+    Ok(json!({ "mode": mode }))
+}
+
+/// Checks that the program may choose this mode.
+fn check_mode(channel: &Channel, mode: PermissionMode) -> Result<(), String> {
+    mode.validate(process_rights()).map_err(|error| error.to_string())?;
+    let may_bypass = channel.print.agent.permissions.allow_dangerously_skip_permissions
+        || channel.initial_settings.rules.mode == PermissionMode::BypassPermissions;
+    match mode {
+        PermissionMode::BypassPermissions if !may_bypass => Err(
+            "the mode bypassPermissions is not available, because the session was not started with \
+             --dangerously-skip-permissions or --allow-dangerously-skip-permissions"
+                .to_owned(),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Changes the mode of this session.
+async fn change_mode(channel: &mut Channel, mode: PermissionMode) -> anyhow::Result<()> {
+    let settings = &mut channel.setup.settings;
+    settings.rules.mode = mode;
+    // Plan mode ends with a tool of its own.
+    settings.tools.retain(|tool| &*tool.name != EXIT_PLAN_MODE);
+    if mode == PermissionMode::Plan {
+        let spec = ExitPlanModeTool.spec();
+        let at = settings.tools.iter().position(|tool| tool.name > spec.name);
+        settings.tools.insert(at.unwrap_or(settings.tools.len()), spec);
+    }
+    if channel.turn.is_some() {
+        channel.session.set_permission_mode(mode).await?;
+    }
+    Ok(())
+}
+
+/// The message that announces the permission mode.
+pub(super) fn mode_status(channel: &Channel) -> SystemEvent {
+    let mode = serde_json::to_value(channel.setup.settings.rules.mode).unwrap_or_default();
+    SystemEvent::Status {
+        status: None,
+        permission_mode: mode.as_str().map(str::to_owned),
+        compact_result: None,
+    }
+}
+
+/// Sets the model; without one, that of the start is used again.
+pub(super) async fn set_model(channel: &mut Channel, request: &ControlRequest) -> ControlAnswer {
+    let name = request.text("model").filter(|name| !matches!(*name, "" | "default"));
+    match name {
+        Some(name) => {
+            let mut args = channel.print.agent.clone();
+            args.model.model = Some(name.to_owned());
+            setup::select_model(&mut channel.setup.settings, &args)
+                .map_err(|error| format!("{error:#}"))?;
+        }
+        None => {
+            let initial = &channel.initial_settings;
+            let settings = &mut channel.setup.settings;
+            settings.model = initial.model.clone();
+            settings.fallback.clone_from(&initial.fallback);
+            settings.window.summariser = initial.window.summariser.clone();
+        }
+    }
+    change_active_model(channel).await.map_err(|error| error.to_string())?;
+    Ok(json!({ "model": channel.setup.settings.model.name }))
+}
+
+/// Changes the model and the thinking of the turn in progress.
+async fn change_active_model(channel: &Channel) -> Result<(), StoreError> {
+    if channel.turn.is_none() {
+        return Ok(());
+    }
+    let RunSettings { models, thinking, .. } = RunSettings::from_settings(&channel.setup.settings);
+    channel.session.set_model(ModelChange { models, thinking }).await
+}
+
+/// Sets how many tokens the model may think.
+pub(super) async fn set_max_thinking_tokens(
+    channel: &mut Channel,
+    request: &ControlRequest,
+) -> ControlAnswer {
+    let tokens = request.fields.get("max_thinking_tokens");
+    let budget = match tokens {
+        None | Some(Value::Null) => channel.initial_settings.thinking.budget_tokens,
+        Some(tokens) => match tokens.as_u64() {
+            Some(tokens) => Some(tokens),
+            None => return Err("max_thinking_tokens must be a whole number or null".to_owned()),
+        },
+    };
+    channel.setup.settings.thinking.budget_tokens = budget;
+    change_active_model(channel).await.map_err(|error| error.to_string())?;
+    Ok(json!({}))
+}
+
+/// Applies settings that a program could have given with `--settings`, as far as they can change
+/// while a session runs.
+pub(super) async fn apply_settings(
+    channel: &mut Channel,
+    request: &ControlRequest,
+) -> ControlAnswer {
+    let Some(Value::Object(settings)) = request.fields.get("settings") else {
+        return Err("`settings` must be an object".to_owned());
+    };
+    let text = |name: &str| settings.get(name).and_then(Value::as_str);
+    if let Some(model) = text("model") {
+        set_model(channel, &changed_request(request, "model", model)).await?;
+    }
+    let mode = settings.get("permissions").and_then(|rules| rules.get("defaultMode"));
+    if let Some(mode) = mode.and_then(Value::as_str) {
+        set_permission_mode(channel, &changed_request(request, "mode", mode)).await?;
+    }
+    let ignored: Vec<&str> = settings
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !matches!(*name, "model" | "permissions"))
+        .collect();
+    Ok(json!({ "ignored": ignored }))
+}
+
+/// A request with one field, on behalf of another.
+fn changed_request(request: &ControlRequest, name: &str, value: &str) -> ControlRequest {
+    let fields = Map::from_iter([(name.to_owned(), json!(value))]);
+    ControlRequest { id: request.id.clone(), subtype: request.subtype.clone(), fields }
+}
+
+/// The settings in effect.
+pub(super) fn get_settings(channel: &Channel) -> ControlAnswer {
+    let settings = &channel.setup.settings;
+    let rules = &settings.rules;
+    let texts = |rules: &[windlass::core::permission::PermissionRule]| -> Vec<Arc<str>> {
+        rules.iter().map(|rule| rule.text().clone()).collect()
+    };
+    let denied: Vec<_> = rules.disallowed.iter().chain(&rules.deny).cloned().collect();
+    Ok(json!({
+        "effective": {
+            "model": settings.model.name,
+            "permissions": {
+                "defaultMode": rules.mode,
+                "allow": texts(&rules.allow),
+                "ask": texts(&rules.ask),
+                "deny": texts(&denied),
+            },
+        },
+        "sources": [],
+        "applied": { "model": settings.model.name, "effort": settings.thinking.effort },
+    }))
+}
+
+/// The permission rules in effect.
+pub(super) fn list_permission_rules(channel: &Channel) -> ControlAnswer {
+    let rules = &channel.setup.settings.rules;
+    let lists = [
+        ("allow", &rules.allow),
+        ("ask", &rules.ask),
+        ("deny", &rules.deny),
+        ("deny", &rules.disallowed),
+    ];
+    let rules: Vec<Value> = lists
+        .into_iter()
+        .flat_map(|(behavior, list)| list.iter().map(move |rule| (behavior, rule)))
+        .map(|(behavior, rule)| json!({ "behavior": behavior, "rule": rule.text() }))
+        .collect();
+    Ok(json!({ "rules": rules }))
+}

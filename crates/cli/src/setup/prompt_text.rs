@@ -1,0 +1,74 @@
+//! The text that a run begins with: system prompt, output style and memory files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::core::settings::conversation_settings::Settings;
+use windlass::tools::{ImportPolicy, MemoryNotes};
+
+use crate::args::{AgentArgs, PermissionArgs};
+use crate::config::claude::output_styles::{self, OutputStyle, OutputStyles};
+use crate::config::claude::{memory_files, settings_sources};
+use crate::config::trust::folder_trust::{FolderTrust, TrustState};
+use crate::{messages, sdk, terminal};
+
+/// Reads the output styles, and reports what is wrong with them and with the chosen one. For an SDK
+/// an unknown style has no effect: its programs name styles that other installations have.
+pub(super) fn check_styles(
+    args: &PermissionArgs,
+    folder: &FolderTrust,
+    chosen: &str,
+) -> anyhow::Result<OutputStyles> {
+    let styles = output_styles::load_styles(|source| args.reads_source(source), folder);
+    styles.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
+    settings_sources::report_page_findings(args, "output style", &styles.findings)?;
+    match styles.find(chosen) {
+        Err(error) if sdk::is_sdk_host() => {
+            terminal::print_note(&messages::warning(&format!("{error}; it has no effect")));
+        }
+        found => drop(found?),
+    }
+    Ok(styles)
+}
+
+/// Adds memory files to the settings for the model, and reports problems with them.
+pub(super) fn add_memory_files(
+    settings: &mut Settings,
+    args: &PermissionArgs,
+    folder: &FolderTrust,
+) {
+    let memory = memory_files::load_memory_files(folder, |source| args.reads_source(source));
+    memory.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
+    settings.user_context = Arc::from(messages::memory_context(&memory.files));
+}
+
+/// What memory files of nested folders may import, and how problems with them are reported.
+pub(super) fn memory_of_folders(trust: TrustState) -> (ImportPolicy, MemoryNotes) {
+    let imports = match trust {
+        TrustState::Trusted => ImportPolicy::Allowed,
+        TrustState::Untrusted => ImportPolicy::Ignored,
+    };
+    (imports, Arc::new(|problem: &str| terminal::print_note(&messages::warning(problem))))
+}
+
+/// Sets the system prompt: the given one, or the default one in the chosen style; what is appended
+/// to it; and end markers.
+pub(super) fn set_system_prompt(
+    settings: &mut Settings,
+    args: &AgentArgs,
+    (workspace, style): (&Path, Option<&OutputStyle>),
+    markers: &str,
+) {
+    let own = args.prompt.system_prompt.clone();
+    let own = own.unwrap_or_else(|| match style {
+        Some(style) => messages::styled_system_prompt(style, workspace),
+        None => messages::system_prompt(workspace),
+    });
+    let parts = [Some(own), args.prompt.append_system_prompt.clone(), Some(markers.to_owned())];
+    settings.system = Arc::from(join_parts(parts.into_iter().flatten()));
+}
+
+fn join_parts(parts: impl IntoIterator<Item = String>) -> String {
+    let parts = parts.into_iter().filter(|part| !part.trim().is_empty());
+    parts.collect::<Vec<_>>().join("\n\n")
+}

@@ -1,0 +1,34 @@
+//! The messages of a conversation as programs see them, and the one projection that makes them.
+//!
+//! [`Message`] is the message set of the Agent SDKs as Rust types. [`MessageProjection`] turns
+//! entries of the log and live items into messages. It is pure: the same entries give the same
+//! messages with the same ids, in every process. The library, the command line, the SDK channel and
+//! transcripts all read a conversation through it; none of them interprets records itself.
+//!
+//! Not here: how messages are delivered (queues, subscriptions, standard output).
+
+mod iso_time;
+mod message;
+mod message_uuid;
+mod projection;
+mod schema;
+mod stop_text;
+mod transcript;
+
+pub use iso_time::format_iso_time;
+pub use message::{
+    AssistantMessage, CompactMetadata, CompactTrigger, CompactionStatus, ContentBlock,
+    ConversationResetMessage, HookRun, InitInfo, McpServerStatus, Message, MessageBody, ModelUsage,
+    PermissionDenial, PluginInfo, ResultMessage, ResultSubtype, StreamEventMessage, SystemEvent,
+    SystemMessage, TaskUsage, TextBlock, ThinkingBlock, TokenCounts, TombstoneMessage,
+    ToolProgressMessage, ToolResultBlock, ToolUseBlock, ToolUseSummaryMessage, UserMessage,
+    UserMessageBody,
+};
+pub use message_uuid::derive_uuid;
+pub use projection::{
+    MessageProjection, ProjectionOptions, ResultAudience, ResultLabel, SubAgentOrigin,
+    ToolResultView,
+};
+pub use schema::message_schema;
+pub use stop_text::{stop_reason, stop_reason_with};
+pub use transcript::{TranscriptContext, TranscriptProjection, sub_agent_id};

@@ -1,0 +1,50 @@
+//! Which results are errors: an SDK expects other labels than people and scripts.
+
+use windlass_core::run::conversation::RunEnd;
+use windlass_core::stop::{ResultSubtype, StopCause};
+
+/// Who reads the results.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ResultAudience {
+    /// Programs and scripts: an error is a run without a result.
+    #[default]
+    Programs,
+    /// A program of an Agent SDK, with the labels that the SDK expects of its process.
+    AgentSdk,
+}
+
+/// The label of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResultLabel {
+    /// How the run ended.
+    pub subtype: ResultSubtype,
+    /// Whether the result is an error.
+    pub is_error: bool,
+}
+
+impl ResultLabel {
+    /// Returns the label of a finished run.
+    #[must_use]
+    pub fn of_run_end(ended: &RunEnd, audience: ResultAudience) -> Self {
+        let subtype = ended.cause.result_subtype(ended.text_presence());
+        let own = Self { subtype, is_error: subtype != ResultSubtype::Success };
+        match audience {
+            ResultAudience::Programs => own,
+            ResultAudience::AgentSdk => Self::for_sdk(ended.cause, own),
+        }
+    }
+
+    /// The label for an SDK: a refusal and a failure of the API are complete results that are
+    /// errors; a run that a hook stopped is not an error.
+    fn for_sdk(cause: StopCause, own: Self) -> Self {
+        let success = |is_error| Self { subtype: ResultSubtype::Success, is_error };
+        match cause {
+            StopCause::Refusal
+            | StopCause::TruncationExhausted
+            | StopCause::ProviderFailed
+            | StopCause::BlockingLimit => success(true),
+            StopCause::HookStopped => success(false),
+            _ => own,
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What a reader wants to see besides entries and pieces of text.
+
+/// What a stream delivers besides entries and pieces of text. The default is nothing: what no reader
+/// asks for is not even produced.
+///
+/// Set with [`Session::with_stream_options`](crate::Session::with_stream_options).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StreamOptions {
+    /// The events of a reply as the provider sends them
+    /// ([`StreamItem::ReplyEvent`](super::StreamItem::ReplyEvent)), in place of pieces of text and
+    /// thinking. Pieces are still delivered of a reply whose model sends no events.
+    pub reply_events: bool,
+}

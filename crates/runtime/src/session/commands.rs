@@ -1,0 +1,140 @@
+//! Commands to the run of a conversation: steering, answers, permissions, models, cancellation.
+
+use std::sync::Arc;
+
+use windlass_core::log::ids::{QuestionId, RunId};
+use windlass_core::log::inbox::{AnswerSource, HumanAnswer, InboxCommand};
+use windlass_core::message::content_block::ContentBlock;
+use windlass_core::permission::{PermissionMode, PermissionUpdate};
+use windlass_core::settings::model_change::ModelChange;
+
+use super::{Session, check_run_id};
+use crate::ports::StoreError;
+
+impl Session {
+    /// Sends a message to the active run, which gets it after its current round; on an idle lane it
+    /// is a prompt.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn steer(&self, text: &str) -> Result<(), StoreError> {
+        let run = RunId::from(uuid::Uuid::now_v7().to_string());
+        self.steer_as(run, vec![ContentBlock::text(text)]).await
+    }
+
+    /// Sends a message of any content to the active run, like [`Session::steer`]. `run` is the id
+    /// of the run that it starts on an idle lane; sending it again with the same id is idempotent.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the id is not a UUID or the store fails.
+    pub async fn steer_as(&self, run: RunId, blocks: Vec<ContentBlock>) -> Result<(), StoreError> {
+        check_run_id(&run)?;
+        let key = Arc::from(format!("prompt:{run}"));
+        self.enqueue_command_with_key(key, InboxCommand::Steer { run, blocks }).await
+    }
+
+    /// Answers a question of the run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn answer(
+        &self,
+        question: QuestionId,
+        answer: HumanAnswer,
+    ) -> Result<(), StoreError> {
+        self.enqueue_command(InboxCommand::answer(question, answer)).await
+    }
+
+    /// Answers a question of the run, like [`Session::answer`], and says who answered. The first
+    /// answer wins; a later one is rejected, which the log says.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn answer_as(
+        &self,
+        question: QuestionId,
+        answer: HumanAnswer,
+        source: AnswerSource,
+    ) -> Result<(), StoreError> {
+        let answered_by = Some(source);
+        self.enqueue_command(InboxCommand::Answer { question, answer, answered_by }).await
+    }
+
+    /// Changes the permissions of the conversation from now on: of the active run at once, and of
+    /// later runs. A prompt that brings another mode than the one that was changed keeps its own.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn update_permissions(
+        &self,
+        updates: Vec<PermissionUpdate>,
+    ) -> Result<(), StoreError> {
+        self.register_if_new().await?;
+        self.enqueue_command(InboxCommand::UpdatePermissions { updates }).await
+    }
+
+    /// Changes the permission mode from now on, like [`Session::update_permissions`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn set_permission_mode(&self, mode: PermissionMode) -> Result<(), StoreError> {
+        self.update_permissions(vec![PermissionUpdate::SetMode { mode }]).await
+    }
+
+    /// Changes the model from the next model call on, and for later runs. A prompt that names
+    /// another model than the one that was changed keeps its own.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn set_model(&self, change: ModelChange) -> Result<(), StoreError> {
+        self.register_if_new().await?;
+        self.enqueue_command(InboxCommand::SetModel { change: Arc::new(change) }).await
+    }
+
+    /// Requests a compaction before the next model call. The summary keeps what `instructions` say.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn compact(&self, instructions: Option<&str>) -> Result<(), StoreError> {
+        let instructions = instructions.map(Arc::from);
+        self.enqueue_command(InboxCommand::Compact { instructions }).await
+    }
+
+    /// Requests that the run ends at the next safe boundary; the active run if `run` is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn cancel(&self, run: Option<RunId>) -> Result<(), StoreError> {
+        self.enqueue_command(InboxCommand::Cancel { run }).await
+    }
+
+    /// Cancels the run if it has no driver in this process because it waits for its child runs.
+    pub(super) async fn cancel_if_waiting_for_children(
+        &self,
+        run: Option<RunId>,
+    ) -> Result<(), StoreError> {
+        if self.host.is_waiting_for_children(&self.lane) {
+            self.cancel(run).await?;
+        }
+        Ok(())
+    }
+
+    /// Requests that the run ends now, interrupting every effect that may be interrupted; the
+    /// active run if `run` is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn abort(&self, run: Option<RunId>) -> Result<(), StoreError> {
+        self.enqueue_command(InboxCommand::Abort { run }).await
+    }
+}

@@ -1,0 +1,7 @@
+//! Messages: what happens in a conversation, as programs see it. See [`Message`].
+
+mod child_feeds;
+mod message_reader;
+
+pub use message_reader::{MessageObserver, MessageOptions, MessageReader};
+pub use windlass_messages::*;

@@ -1,0 +1,184 @@
+//! `query` and `client`: prompts in a few lines, answered as messages.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use futures_util::TryStreamExt;
+use windlass::messages::{ContentBlock, ResultSubtype, SystemEvent};
+use windlass::scripted::Script;
+use windlass::sqlite::SqliteStore;
+use windlass::{Approval, ApprovalKind, Message, Query, QueryError};
+
+const ONE_COMMAND: &str = r#"
+when results 0
+  say "I look."
+  call Bash {"command": "touch made.txt"}
+when any
+  say "It said: ${result}"
+"#;
+
+fn command_query(folder: &Path) -> Query {
+    let script = Script::parse(ONE_COMMAND).unwrap();
+    windlass::query("go").script(script).tools(["Bash"]).cwd(folder)
+}
+
+/// What a message is, in a word.
+fn kind(message: &Message) -> &'static str {
+    match message {
+        Message::System(system) => match &system.event {
+            SystemEvent::Init(_) => "init",
+            SystemEvent::PermissionDenied { .. } => "denied",
+            _ => "system",
+        },
+        Message::Assistant(reply) => match reply.message.content.first() {
+            Some(ContentBlock::Text(_)) => "text",
+            Some(ContentBlock::ToolUse(_)) => "call",
+            _ => "block",
+        },
+        Message::User(_) => "result of a call",
+        Message::Result(_) => "result",
+        _ => "other",
+    }
+}
+
+// spec: SDK-01
+// spec: SDK-02
+// spec: FEED-06
+#[tokio::test]
+async fn a_query_is_a_stream_that_begins_with_init_and_ends_with_one_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let stream = command_query(folder.path()).allow("Bash").stream().await.unwrap();
+    let messages: Vec<Message> = stream.try_collect().await.unwrap();
+    let kinds: Vec<&str> = messages.iter().map(kind).collect();
+    assert_eq!(kinds, ["init", "text", "call", "result of a call", "text", "result"]);
+    let result = messages.last().and_then(Message::as_result).unwrap();
+    assert_eq!(result.subtype, ResultSubtype::Success);
+    assert_eq!(result.num_turns, 2);
+    assert!(folder.path().join("made.txt").exists());
+    let ids: std::collections::BTreeSet<_> = messages.iter().map(Message::session_id).collect();
+    assert_eq!(ids.len(), 1, "all messages belong to one conversation");
+}
+
+#[tokio::test]
+async fn what_needs_approval_is_denied_without_a_callback() {
+    let folder = tempfile::tempdir().unwrap();
+    let stream = command_query(folder.path()).stream().await.unwrap();
+    let messages: Vec<Message> = stream.try_collect().await.unwrap();
+    assert!(messages.iter().any(|message| kind(message) == "denied"));
+    let result = messages.last().and_then(Message::as_result).unwrap();
+    assert_eq!(result.permission_denials.len(), 1);
+    assert!(!folder.path().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn a_callback_allows_denies_and_is_told_what_it_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&seen);
+    let query = command_query(folder.path()).approve(move |request| {
+        asked.lock().unwrap().push(request);
+        async { Approval::deny("not on a Friday") }
+    });
+    let answer = query.text().await.unwrap();
+    assert!(answer.contains("not on a Friday"), "{answer}");
+    assert!(!folder.path().join("made.txt").exists());
+    {
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.len(), 1);
+        assert_eq!((seen[0].tool_name.as_str(), &seen[0].kind), ("Bash", &ApprovalKind::Call));
+        assert_eq!(seen[0].input["command"], "touch made.txt");
+        assert_eq!(seen[0].suggested_rule.as_deref(), Some("Bash(touch made.txt)"));
+    }
+    command_query(folder.path()).approve(|_| async { Approval::Allow }).text().await.unwrap();
+    assert!(folder.path().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn allowed_always_is_asked_once() {
+    const TWICE: &str = r#"
+when ask 1
+  call Bash {"command": "touch a"}
+when ask 2
+  call Bash {"command": "touch a"}
+when any
+  say "Done."
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let count = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&count);
+    let answer = windlass::query("go")
+        .script(Script::parse(TWICE).unwrap())
+        .tools(["Bash"])
+        .cwd(folder.path())
+        .approve(move |_| {
+            *counted.lock().unwrap() += 1;
+            async { Approval::AllowAlways }
+        })
+        .text()
+        .await
+        .unwrap();
+    assert_eq!((answer.as_str(), *count.lock().unwrap()), ("Done.", 1));
+}
+
+#[tokio::test]
+async fn a_call_can_be_allowed_with_another_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let query = command_query(folder.path()).approve(|_| async {
+        Approval::AllowWith(serde_json::json!({"command": "touch other.txt"}))
+    });
+    query.text().await.unwrap();
+    assert!(folder.path().join("other.txt").exists());
+    assert!(!folder.path().join("made.txt").exists());
+}
+
+// spec: SDK-07
+#[tokio::test]
+async fn a_session_id_continues_a_conversation_in_another_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store.db");
+    let open = || {
+        let script = Script::parse("when any\n  say \"${ask}: ${user}\"\n").unwrap();
+        windlass::client().script(script).store(SqliteStore::open(&file).unwrap())
+    };
+    let client = open().open().await.unwrap();
+    client.ask("one").await.unwrap();
+    let id = client.session_id().to_owned();
+    client.windlass().hand_over();
+    drop(client);
+    let again = open().session_id(&id).open().await.unwrap();
+    again.ask("two").await.unwrap();
+    let fork = again.fork().await.unwrap();
+    fork.ask("three").await.unwrap();
+    let prompts = |conversation: windlass::core::Conversation| conversation.model_call_count;
+    let of_original = again.session().load_conversation().await.unwrap();
+    let of_fork = fork.session().load_conversation().await.unwrap();
+    assert_eq!((prompts(of_original), prompts(of_fork)), (2, 3));
+}
+
+#[tokio::test]
+async fn errors_say_what_to_do() {
+    let unknown = windlass::query("go").script(Script::default()).tools(["Reed"]).stream().await;
+    let error = unknown.err().unwrap();
+    assert!(matches!(error, QueryError::UnknownTool { .. }));
+    assert!(error.to_string().starts_with("unknown tool `Reed`; available: "), "{error}");
+
+    let missing = windlass::query("go").script(Script::default()).cwd("/no/such/folder").text();
+    let error = missing.await.err().unwrap();
+    assert!(error.to_string().starts_with("cannot use the folder /no/such/folder"), "{error}");
+
+    let rule = windlass::query("go").script(Script::default()).allow("Bash(").text();
+    assert!(matches!(rule.await.err().unwrap(), QueryError::Build(_)));
+
+    let nameless = windlass::query("go").model("no-such-model-anywhere").text();
+    assert!(matches!(nameless.await.err().unwrap(), QueryError::Build(_)));
+}
+
+/// A run without a result is an error with everything that is known about it.
+#[tokio::test]
+async fn a_limit_is_an_error_with_its_result() {
+    let script = Script::parse("when any\n  call Glob {\"pattern\": \"${ask}\"}\n").unwrap();
+    let query = windlass::query("go").script(script).tools(["Glob"]).max_turns(2);
+    let Err(QueryError::NoResult(result)) = query.text().await else { panic!("no error") };
+    assert_eq!(result.subtype, ResultSubtype::ErrorMaxTurns);
+    assert_eq!(result.stop_cause.as_deref(), Some("max_iters"));
+}
