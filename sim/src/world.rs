@@ -26,5 +26,5 @@ mod world_runner;
 
 pub use check::Violation;
 pub use replay::{ReplayError, replay};
-pub use seed_result::{SeedResult, simulate};
+pub use seed_result::{SeedResult, simulate, simulate_forgotten_claims};
 pub use shared::RemovedSafeguard;

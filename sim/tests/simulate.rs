@@ -1,7 +1,9 @@
 //! The seeded simulator, small enough for every test run: `cargo xtask simulate` plays more seeds.
 
 use windlass_sim::hostile::{HostileFigures, hostile};
-use windlass_sim::world::{RemovedSafeguard, SeedResult, replay, simulate};
+use windlass_sim::world::{
+    RemovedSafeguard, SeedResult, replay, simulate, simulate_forgotten_claims,
+};
 
 /// Number of seeds within which a removed safeguard must be noticed.
 const PATIENCE: u64 = 300;
@@ -99,6 +101,18 @@ fn a_store_without_a_fence_is_noticed() {
     // them read.
     let two_owners = ["decides every entry again", "an accepted message is read once"];
     assert!(two_owners.iter().any(|broken| has(&verdict, broken)), "{verdict}");
+}
+
+// spec: INV-07
+#[test]
+fn owners_that_are_known_by_their_epoch_alone_are_noticed() {
+    let worlds = |broken| (0..PATIENCE).map(move |seed| simulate_forgotten_claims(seed, broken));
+    let broken = |verdict: &SeedResult| !verdict.violations.is_empty();
+    let verdict = worlds(RemovedSafeguard::Name).find(broken).expect("no seed noticed");
+    let two_owners = ["at most one owner appends", "its process lost the lane"];
+    assert!(two_owners.iter().any(|broken| has(&verdict, broken)), "{verdict}");
+    let sound = simulate_forgotten_claims(verdict.seed, RemovedSafeguard::Nothing);
+    assert!(sound.violations.is_empty(), "{sound}");
 }
 
 // spec: INV-02

@@ -1,4 +1,5 @@
 //! `simulate --seeds N [--from S] [--seed X] [--break fence|envelope|name] [--jobs J] [--replay FILE]`
+//! `simulate --forgotten-claims N [--from S] [--break name]`
 //! `simulate --hostile N [--from S]`
 
 use std::process::ExitCode;
@@ -6,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use windlass_sim::hostile::{HostileFigures, hostile};
-use windlass_sim::world::{RemovedSafeguard, SeedResult, replay, simulate};
+use windlass_sim::world::{
+    RemovedSafeguard, SeedResult, replay, simulate, simulate_forgotten_claims,
+};
 
 /// Number of failing seeds that are listed beside the first.
 const MOST_LINES: usize = 40;
@@ -19,6 +22,8 @@ struct Options {
     seeds: u64,
     jobs: usize,
     broken: RemovedSafeguard,
+    /// Plays one seed in the chosen kind of world.
+    play: fn(u64, RemovedSafeguard) -> SeedResult,
     replay: Option<String>,
     hostile: Option<u64>,
 }
@@ -55,6 +60,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
         seeds: 1_000,
         jobs: 1,
         broken: RemovedSafeguard::Nothing,
+        play: simulate,
         replay: None,
         hostile: None,
     };
@@ -64,6 +70,9 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--seeds" => options.seeds = number(&value)?,
             "--from" => options.from = number(&value)?,
             "--seed" => (options.from, options.seeds) = (number(&value)?, 1),
+            "--forgotten-claims" => {
+                (options.play, options.seeds) = (simulate_forgotten_claims, number(&value)?);
+            }
             "--jobs" => options.jobs = usize::try_from(number(&value)?).unwrap_or(1),
             "--break" => options.broken = safeguard(&value)?,
             "--replay" => options.replay = Some(value),
@@ -100,7 +109,7 @@ fn run(options: &Options) -> Totals {
                     if seed >= end {
                         return;
                     }
-                    let verdict = simulate(seed, options.broken);
+                    let verdict = (options.play)(seed, options.broken);
                     totals.lock().unwrap_or_else(PoisonError::into_inner).add(verdict);
                 }
             });

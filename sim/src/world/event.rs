@@ -87,6 +87,29 @@ pub(crate) fn draw(rng: &mut SeededRng, lanes: usize) -> Vec<TimedEvent> {
     events
 }
 
+/// Number of claims that [`draw_forgotten_claims`] lets the store forget.
+const FORGOTTEN_CLAIMS: u32 = 8;
+
+/// First number of the runs that [`draw_forgotten_claims`] starts: no other event has them.
+const FIRST_CONTENDED_RUN: u32 = 1_000;
+
+/// Adds store crashes, each with two prompts for one lane: two processes claim it at the same time,
+/// and the claim of the first is forgotten.
+pub(crate) fn draw_forgotten_claims(rng: &mut SeededRng, events: &mut Vec<TimedEvent>) {
+    let second = TimedEvent { at_ms: 0, event: WorldEvent::SecondProcess };
+    events.push(second);
+    for claim in 0..FORGOTTEN_CLAIMS {
+        let at_ms = rng.below(SPAN_MS);
+        events.push(TimedEvent { at_ms, event: WorldEvent::StoreCrash });
+        for run in [2 * claim, 2 * claim + 1] {
+            let run = FIRST_CONTENDED_RUN + run;
+            let event = WorldEvent::Prompt { lane: 0, run, reader: ReaderPace::Eager };
+            events.push(TimedEvent { at_ms: at_ms + 1, event });
+        }
+    }
+    events.sort_by_key(|event| event.at_ms);
+}
+
 fn lane(rng: &mut SeededRng, lanes: usize) -> usize {
     usize::try_from(rng.below(lanes as u64)).unwrap_or(0)
 }

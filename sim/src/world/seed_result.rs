@@ -34,12 +34,21 @@ pub struct SeedResult {
 /// Plays one seed and checks it.
 #[must_use]
 pub fn simulate(seed: u64, broken: RemovedSafeguard) -> SeedResult {
+    play(WorldPlan::of(seed), broken)
+}
+
+/// Plays one seed in a world whose store forgets many claims, and checks it.
+#[must_use]
+pub fn simulate_forgotten_claims(seed: u64, broken: RemovedSafeguard) -> SeedResult {
+    play(WorldPlan::of(seed).with_forgotten_claims(), broken)
+}
+
+fn play(plan: WorldPlan, broken: RemovedSafeguard) -> SeedResult {
+    let seed = plan.seed;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     match runtime {
-        Ok(runtime) => {
-            judge(seed, runtime.block_on(world_runner::play(WorldPlan::of(seed), broken)))
-        }
+        Ok(runtime) => judge(seed, runtime.block_on(world_runner::play(plan, broken))),
         Err(error) => SeedResult {
             seed,
             violations: vec![Violation { invariant: "a runtime starts", what: error.to_string() }],

@@ -9,7 +9,7 @@ use windlass_core::settings::conversation_settings::{
 use windlass_core::settings::limits::Limits;
 use windlass_runtime::lease::LeaseTimes;
 
-use super::event::{TimedEvent, draw};
+use super::event::{TimedEvent, draw, draw_forgotten_claims};
 use super::seeded_rng::SeededRng;
 
 /// The parameters of a world.
@@ -89,6 +89,14 @@ impl WorldPlan {
         };
         plan.events = draw(&mut rng, lanes);
         plan
+    }
+
+    /// Adds many claims that the store forgets, each while several processes want the same lane.
+    /// They are rare in other worlds, because a claim must be forgotten just when another process
+    /// claims the lane too.
+    pub(crate) fn with_forgotten_claims(mut self) -> Self {
+        draw_forgotten_claims(&mut SeededRng::about(self.seed, "claims"), &mut self.events);
+        self
     }
 
     /// Returns the schedule as text.
