@@ -16,7 +16,7 @@ pub enum RunOutcome {
     /// The run ended.
     Finished(RunEnd),
     /// The run waits for a human. Without a question here, one of its child runs asks:
-    /// [`Session::child_questions`] returns what.
+    /// `Session::child_questions` returns what.
     Parked(Vec<Question>),
     /// The run never started, for this reason.
     Rejected(CommandRejection),
