@@ -56,14 +56,8 @@ fn rules() -> ExplorerConfig {
 }
 
 fn models() -> ExplorerConfig {
-    let bounds = RemainingChoices {
-        prompts: 2,
-        models: 2,
-        failures: 1,
-        crashes: 1,
-        cancels: 1,
-        ..one_prompt()
-    };
+    let bounds =
+        RemainingChoices { models: 2, failures: 1, crashes: 1, cancels: 1, ..one_prompt() };
     let lines = ["end_turn:text", "tool_use:read", "max_tokens:text"];
     ExplorerConfig::new("models", "a model that changes between two calls", &lines, bounds)
         .faults(&[ModelFaultChoice::Passing, ModelFaultChoice::Cut])

@@ -1,6 +1,7 @@
 //! Checks of the call order: calls that conflict have the outcome of running in the order listed.
 
 use windlass_core::log::input::Input;
+use windlass_core::log::record::Record;
 
 use super::{CheckedWorld, ensure};
 use crate::world::observation_log::{ExecutionEnd, Observations, ToolExecution};
@@ -38,7 +39,9 @@ pub(super) fn in_call_order(case: &CheckedWorld<'_>) -> Result<(), String> {
     for (first, second) in conflicts(&case.evidence.seen) {
         let same_reply = first.call.model_call == second.call.model_call;
         let turned = same_reply && first.call.index > second.call.index;
-        let apart = power_cut_between(case, first, second) || is_void(case, first);
+        let apart = power_cut_between(case, first, second)
+            || is_void(case, first)
+            || is_changed_by_answer(case, second);
         ensure(!turned || apart, || {
             format!("{}: {} before {}", first.lane, first.key, second.key)
         })?;
@@ -58,6 +61,17 @@ fn is_void(case: &CheckedWorld<'_>, effect: &ToolExecution) -> bool {
         _ => false,
     });
     effect.facts.touches.is_read() && !counted
+}
+
+/// A person approved the call with other arguments: later calls may have run meanwhile, because the
+/// call that waited did not conflict with them.
+fn is_changed_by_answer(case: &CheckedWorld<'_>, effect: &ToolExecution) -> bool {
+    let history = case.histories.iter().find(|history| *history.lane() == effect.lane);
+    let mut records = history.into_iter().flat_map(|history| history.records());
+    records.any(|(_, record)| match record {
+        Record::CallInputChanged { call, message: Some(_) } => *call == effect.call,
+        _ => false,
+    })
 }
 
 /// A reply that was lost in a power cut is not the one that came in its place.
