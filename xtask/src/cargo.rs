@@ -13,8 +13,13 @@ pub(crate) fn format() -> Vec<Invocation> {
 }
 
 pub(crate) fn clippy() -> Vec<Invocation> {
-    let scope = ["clippy", "--workspace", "--all-targets", "--profile", "ci"];
-    vec![cargo_invocation(&scope).with_arguments(&["--", "-D", "warnings"].map(str::to_owned))]
+    let all = ["clippy", "--workspace", "--all-targets", "--profile", "ci"];
+    // The library without its optional parts must build without a warning too.
+    let least = ["clippy", "--package", "windlass", "--no-default-features", "--profile", "ci"];
+    let deny = |scope: &[&str]| {
+        cargo_invocation(scope).with_arguments(&["--", "-D", "warnings"].map(str::to_owned))
+    };
+    vec![deny(&all), deny(&least)]
 }
 
 pub(crate) fn test() -> Vec<Invocation> {

@@ -10,6 +10,8 @@
 //! Not here: permission policy and truncation of results (the core), and a sandbox: a command runs
 //! with the rights of this process.
 
+#![cfg_attr(not(feature = "shell"), expect(dead_code, reason = "a part serves commands alone"))]
+
 mod conversation_tools;
 mod files;
 pub mod hooks;
@@ -18,6 +20,7 @@ mod memory_files;
 mod name_suggestion;
 mod process;
 mod search;
+#[cfg(feature = "shell")]
 mod shell;
 mod standard_tools;
 mod sub_agents;
@@ -48,6 +51,7 @@ pub use name_suggestion::nearest_name;
 pub use process::{ReapedOrphans, count_orphans, reap_orphans};
 pub use schemars;
 pub use search::{GlobTool, GrepTool};
+#[cfg(feature = "shell")]
 pub use shell::{BashOutputTool, BashTool, KillShellTool, analyze_command, files_run_by};
 pub use standard_tools::{select_standard_tools, standard_tool_names, standard_tools};
 pub use sub_agents::{AgentTool, GENERAL_PURPOSE_AGENT, MAX_CHILD_TASKS, SpawnChildRunsTool};

@@ -1,25 +1,31 @@
 //! The standard tools, which an agent has by default.
 
+#[cfg(feature = "shell")]
 use std::sync::Arc;
 
 use windlass_runtime::ToolRegistry;
 
 use crate::{
-    AskUserQuestionTool, BashOutputTool, BashTool, EditTool, GlobTool, GrepTool, KillShellTool,
-    ReadTool, TodoWriteTool, ToolContext, WriteTool, with_long_results,
+    AskUserQuestionTool, EditTool, GlobTool, GrepTool, ReadTool, TodoWriteTool, ToolContext,
+    WriteTool, with_long_results,
 };
+#[cfg(feature = "shell")]
+use crate::{BashOutputTool, BashTool, KillShellTool};
 
 /// Adds one tool to a registry.
 type AddTool = fn(ToolRegistry, &ToolContext) -> ToolRegistry;
 
 /// Every standard tool: its name, and how it is added to a registry.
-const TABLE: [(&str, AddTool); 10] = [
+const TABLE: &[(&str, AddTool)] = &[
     ("AskUserQuestion", |tools, _| tools.with(AskUserQuestionTool)),
+    #[cfg(feature = "shell")]
     ("Bash", |tools, context| tools.with(BashTool::new(context, Arc::clone(context.clock())))),
+    #[cfg(feature = "shell")]
     ("BashOutput", |tools, context| tools.with(BashOutputTool::new(context))),
     ("Edit", |tools, context| tools.with(EditTool::new(context))),
     ("Glob", |tools, context| tools.with(GlobTool::new(context))),
     ("Grep", |tools, context| tools.with(GrepTool::new(context))),
+    #[cfg(feature = "shell")]
     ("KillShell", |tools, context| tools.with(KillShellTool::new(context))),
     ("Read", |tools, context| tools.with(ReadTool::new(context))),
     ("TodoWrite", |tools, context| tools.with(TodoWriteTool::new(context))),

@@ -19,6 +19,7 @@ use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{CallContext, Clock};
 
 use crate::files::{PathZones, ResolvedPath};
+#[cfg(feature = "shell")]
 use crate::shell::{BackgroundCommands, RunningCommands};
 use crate::tool_context::tool_state::{ToolState, ToolStateStorage};
 
@@ -31,7 +32,9 @@ pub struct ToolContext {
     hidden_patterns: Arc<Gitignore>,
     rules: Option<Arc<Permissions>>,
     clock: Arc<dyn Clock>,
+    #[cfg(feature = "shell")]
     background_commands: Arc<BackgroundCommands>,
+    #[cfg(feature = "shell")]
     running_commands: Arc<RunningCommands>,
     command_variables: Arc<Vec<(String, String)>>,
 }
@@ -53,7 +56,9 @@ impl ToolContext {
             hidden_patterns: Arc::new(Gitignore::empty()),
             rules: None,
             clock: Arc::new(SystemClock::start()),
+            #[cfg(feature = "shell")]
             background_commands: Arc::default(),
+            #[cfg(feature = "shell")]
             running_commands: Arc::default(),
             command_variables: Arc::default(),
         }
@@ -152,11 +157,13 @@ impl ToolContext {
     }
 
     /// Returns the background commands.
+    #[cfg(feature = "shell")]
     pub(crate) fn background_commands(&self) -> &BackgroundCommands {
         &self.background_commands
     }
 
     /// Returns the running commands.
+    #[cfg(feature = "shell")]
     pub(crate) fn running_commands(&self) -> &Arc<RunningCommands> {
         &self.running_commands
     }

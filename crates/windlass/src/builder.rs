@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use windlass_core::permission::{DefaultDecision, HumanAvailability, InvalidRule, PermissionRule};
 use windlass_core::settings::conversation_settings::{ModelSpec as ModelSettings, Settings};
+#[cfg(feature = "providers")]
 use windlass_providers::ModelRegistry;
+#[cfg(feature = "providers")]
 use windlass_providers::catalog::provider_table::ProviderError as NameError;
 use windlass_runtime::fair_semaphore::MAX_PARALLEL_TOOLS;
 use windlass_runtime::lease::LeaseTimes;
@@ -19,6 +21,7 @@ use windlass_runtime::ports::{Clock, Hooks, Model, Store, Tool};
 use windlass_runtime::retention::RetentionPolicy;
 use windlass_runtime::workspace::Workspace;
 use windlass_runtime::{SystemClock, ToolRegistry};
+#[cfg(feature = "scripted")]
 use windlass_scripted::{Script, ScriptedModel};
 use windlass_tools::{CommandHooks, InvalidOutputSchema, StructuredOutput};
 
@@ -75,6 +78,7 @@ pub struct WindlassBuilder {
     hooks: Vec<Arc<dyn Hooks>>,
     has_command_hooks: bool,
     rule_error: Option<InvalidRule>,
+    #[cfg(feature = "providers")]
     model_name_error: Option<NameError>,
     schema_error: Option<InvalidOutputSchema>,
     sub_agents: Option<Vec<(Arc<str>, AgentDefinition)>>,
@@ -95,6 +99,7 @@ impl Default for WindlassBuilder {
             hooks: Vec::new(),
             has_command_hooks: false,
             rule_error: None,
+            #[cfg(feature = "providers")]
             model_name_error: None,
             schema_error: None,
             sub_agents: None,
@@ -140,6 +145,7 @@ impl WindlassBuilder {
     ///     assert!(settings.model.price.is_some());
     /// });
     /// ```
+    #[cfg(feature = "providers")]
     #[must_use]
     pub fn model_by_name(mut self, models: ModelRegistry, name: &str) -> Self {
         match models.settings_for(name) {
@@ -154,6 +160,7 @@ impl WindlassBuilder {
 
     /// Uses the offline model that replies from a [script](crate::scripted), for tests and
     /// demonstrations. Uses the clock set so far, so call [`WindlassBuilder::clock`] before this.
+    #[cfg(feature = "scripted")]
     #[must_use]
     pub fn scripted_model(mut self, script: Script) -> Self {
         self.model = Some(Arc::new(ScriptedModel::new(script, Arc::clone(&self.clock))));
@@ -317,6 +324,7 @@ impl WindlassBuilder {
     }
 
     /// The names of the tools that were added so far.
+    #[cfg(feature = "providers")]
     pub(crate) fn tool_names(&self) -> Vec<String> {
         self.tools.specs().into_iter().map(|tool| tool.name.to_string()).collect()
     }

@@ -105,13 +105,28 @@
 //! | continue after a crash | [`Session::resume`], [`Windlass::run_worker`] |
 //! | run several processes | [`Windlass::run_worker`], [`Windlass::hand_over`], [`LeaseTimes`] |
 //! | test an agent offline | [`scripted`], [`memory`] |
+//!
+//! # Cargo features
+//!
+//! All are on by default. Without any, the crate is the loop with the memory store and the tools for
+//! files, and has no C code.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `sqlite`, `postgres` | the stores on disk; the memory store is always there |
+//! | `providers` | models by name: `query`, `client` and `models` |
+//! | `scripted` | the offline model for tests |
+//! | `shell` | `Bash`, `BashOutput` and `KillShell`, with the analysis of commands |
+//! | `pdf` | the text of PDF files in `Read` |
 
 mod agent_definition;
 mod builder;
 mod instance;
 pub mod messages;
+#[cfg(feature = "providers")]
 pub mod models;
 pub mod ports;
+#[cfg(feature = "providers")]
 mod query;
 
 pub use agent_definition::AgentDefinition;
@@ -119,6 +134,7 @@ pub use builder::{BuildError, WindlassBuilder};
 pub use instance::Windlass;
 #[doc(inline)]
 pub use messages::Message;
+#[cfg(feature = "providers")]
 pub use query::{
     AgentBuilder, Approval, ApprovalKind, ApprovalRequest, ClientBuilder, ConversationClient,
     MessageStream, NoPrompt, Prompt, Query, QueryError, client, query,
@@ -302,10 +318,17 @@ pub use windlass_runtime::{
     Agent, AgentRegistry, DriveError, LaneHost, StoreStatus, StoreStatusObserver, SystemClock,
     WorkerSettings,
 };
+#[cfg(feature = "scripted")]
 #[doc(inline)]
 pub use windlass_scripted as scripted;
 #[doc(inline)]
-pub use windlass_store::{memory, postgres, sqlite};
+pub use windlass_store::memory;
+#[cfg(feature = "postgres")]
+#[doc(inline)]
+pub use windlass_store::postgres;
+#[cfg(feature = "sqlite")]
+#[doc(inline)]
+pub use windlass_store::sqlite;
 #[doc(inline)]
 pub use windlass_tools as tools;
 

@@ -5,6 +5,7 @@ pub(super) mod file_kind;
 pub(super) mod image;
 pub(super) mod notebook;
 pub(super) mod page_range;
+#[cfg(feature = "pdf")]
 pub(super) mod pdf;
 pub(super) mod text_page;
 

@@ -2,6 +2,7 @@
 
 use windlass_core::permission::{BypassRefusedForRoot, InvalidRule};
 use windlass_core::settings::settings_validation::InvalidSettings;
+#[cfg(feature = "providers")]
 use windlass_providers::catalog::provider_table::ProviderError as NameError;
 use windlass_runtime::ports::StoreError;
 use windlass_tools::InvalidOutputSchema;
@@ -19,6 +20,7 @@ pub enum BuildError {
     #[error(transparent)]
     InvalidRule(#[from] InvalidRule),
     /// The name of a model is not known.
+    #[cfg(feature = "providers")]
     #[error(transparent)]
     UnknownModel(#[from] NameError),
     /// The output schema is not valid.

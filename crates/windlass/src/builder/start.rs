@@ -40,6 +40,7 @@ impl WindlassBuilder {
         if let Some(problem) = self.rule_error {
             return Err(problem.into());
         }
+        #[cfg(feature = "providers")]
         if let Some(problem) = self.model_name_error {
             return Err(problem.into());
         }

@@ -13,6 +13,7 @@ use windlass_providers::catalog::provider_table::ProviderTable;
 use windlass_providers::{CallOptions, ModelRegistry, SharedServices};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{Hooks, Model, Store, Tool};
+#[cfg(feature = "scripted")]
 use windlass_scripted::Script;
 use windlass_store::memory::MemoryStore;
 use windlass_tools::{ToolContext, select_standard_tools, standard_tool_names};
@@ -221,6 +222,7 @@ impl<P> AgentBuilder<P> {
     }
 
     /// Uses the offline model that replies from a [script](crate::scripted), for tests.
+    #[cfg(feature = "scripted")]
     #[must_use]
     pub fn script(mut self, script: Script) -> Self {
         self.model = ModelChoice::Given;

@@ -14,6 +14,7 @@ mod children;
 mod crash_recovery;
 mod early_calls;
 mod examples;
+mod features;
 mod fencing;
 mod full_disk;
 mod hooks;

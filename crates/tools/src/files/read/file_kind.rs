@@ -10,6 +10,7 @@ use windlass_core::message::raw_json::RawJson;
 use super::image;
 use super::notebook;
 use super::page_range::PageRange;
+#[cfg(feature = "pdf")]
 use super::pdf;
 use super::text_page;
 use crate::files::file_errors::file_error;
@@ -35,10 +36,25 @@ pub(crate) fn read_file(file: File, path: &Path, wanted: ReadRange) -> Result<Ra
     }
     match image::media_type(&start) {
         Some(media) => image::read_image(file, path, media),
-        None if is_pdf => pdf::read_pdf(file, path, wanted.pages),
+        None if is_pdf => read_pdf(file, path, wanted.pages),
         None if is_notebook(path) => notebook::read_notebook(file, path, wanted.lines),
         None => read_text(file, &start, path, wanted.lines).map(|page| RawJson::string(&page)),
     }
+}
+
+#[cfg(feature = "pdf")]
+fn read_pdf(file: impl Read, path: &Path, pages: Option<PageRange>) -> Result<RawJson, ToolError> {
+    pdf::read_pdf(file, path, pages)
+}
+
+#[cfg(not(feature = "pdf"))]
+fn read_pdf(
+    _file: impl Read,
+    path: &Path,
+    _pages: Option<PageRange>,
+) -> Result<RawJson, ToolError> {
+    let message = format!("{} is a PDF file, which this program cannot read", path.display());
+    Err(ToolError::new("unsupported_file", &message, "convert it to text first"))
 }
 
 fn is_notebook(path: &Path) -> bool {
