@@ -137,7 +137,7 @@ pub use messages::Message;
 #[cfg(feature = "providers")]
 pub use query::{
     AgentBuilder, Approval, ApprovalKind, ApprovalRequest, ClientBuilder, ConversationClient,
-    MessageStream, NoPrompt, Prompt, Query, QueryError, client, query,
+    HookEvent, HookReply, MessageStream, NoPrompt, Prompt, Query, QueryError, client, query,
 };
 /// Settings, records, messages and the decision functions: the types that the other items of this
 /// crate refer to.

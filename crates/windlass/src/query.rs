@@ -3,12 +3,15 @@
 mod agent_builder;
 mod approval;
 mod conversation_client;
+mod hook_closures;
 mod message_stream;
 mod query_error;
+mod start;
 
 pub use agent_builder::{AgentBuilder, ClientBuilder, NoPrompt, Prompt, Query};
 pub use approval::{Approval, ApprovalKind, ApprovalRequest};
 pub use conversation_client::ConversationClient;
+pub use hook_closures::{HookEvent, HookReply};
 pub use message_stream::MessageStream;
 pub use query_error::QueryError;
 

@@ -6,20 +6,16 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use windlass_core::message::content_block::ContentBlock;
-use windlass_core::permission::{HumanAvailability, PermissionMode};
+use windlass_core::permission::PermissionMode;
 use windlass_core::settings::conversation_settings::{Effort, Settings};
-use windlass_messages::{InitInfo, ResultMessage};
-use windlass_providers::catalog::provider_table::ProviderTable;
-use windlass_providers::{CallOptions, ModelRegistry, SharedServices};
-use windlass_runtime::SystemClock;
+use windlass_messages::ResultMessage;
 use windlass_runtime::ports::{Hooks, Model, Store, Tool};
 #[cfg(feature = "scripted")]
 use windlass_scripted::Script;
-use windlass_store::memory::MemoryStore;
-use windlass_tools::{ToolContext, select_standard_tools, standard_tool_names};
 
 use super::approval::{Approval, ApprovalCallback, ApprovalRequest};
 use super::conversation_client::ConversationClient;
+use super::hook_closures::{HookClosures, HookEvent, HookReply};
 use super::message_stream::MessageStream;
 use super::query_error::QueryError;
 use crate::agent_definition::AgentDefinition;
@@ -66,20 +62,21 @@ impl From<Vec<ContentBlock>> for Prompt {
 /// A method that is given something invalid does not fail itself: starting returns the first such
 /// error.
 pub struct AgentBuilder<P> {
-    prompt: P,
-    builder: WindlassBuilder,
-    model: ModelChoice,
-    api_key: Option<String>,
-    tools: Vec<String>,
-    cwd: PathBuf,
-    has_store: bool,
-    approve: Option<ApprovalCallback>,
-    session: Option<String>,
-    messages: MessageOptions,
+    pub(super) prompt: P,
+    pub(super) builder: WindlassBuilder,
+    pub(super) model: ModelChoice,
+    pub(super) api_key: Option<String>,
+    pub(super) tools: Vec<String>,
+    pub(super) cwd: PathBuf,
+    pub(super) has_store: bool,
+    pub(super) approve: Option<ApprovalCallback>,
+    pub(super) session: Option<String>,
+    pub(super) messages: MessageOptions,
+    pub(super) hooks: HookClosures,
 }
 
 /// The model that answers.
-enum ModelChoice {
+pub(super) enum ModelChoice {
     /// That of the first provider with a key.
     ByKey,
     /// A model of a provider.
@@ -191,6 +188,7 @@ impl<P> AgentBuilder<P> {
             approve: None,
             session: None,
             messages: MessageOptions::default(),
+            hooks: HookClosures::default(),
         }
     }
 
@@ -314,6 +312,62 @@ impl<P> AgentBuilder<P> {
         self
     }
 
+    /// Calls this function at an event of the run, by the event's name in Claude Code: `PreToolUse`,
+    /// `PostToolUse`, `UserPromptSubmit`, `Stop`, and the others of `docs/hooks.md`. See [`HookEvent`]
+    /// for what it gets and [`HookReply`] for what it can decide. Starting fails for an unknown name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::{HookReply, scripted::Script};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let script = Script::parse(
+    /// #     "when results 0\n  call Bash {\"command\": \"rm -rf build\"}\nwhen any\n  say \"${result}\"\n",
+    /// # )?;
+    /// let answer = windlass::query("Tidy up")
+    ///     .script(script)
+    ///     .tools(["Bash"])
+    ///     .allow("Bash")
+    ///     .hook("PreToolUse", |event| async move {
+    ///         match event.tool_input()["command"].as_str() {
+    ///             Some(command) if command.contains("rm -rf") => HookReply::deny("not here"),
+    ///             _ => HookReply::Pass,
+    ///         }
+    ///     })
+    ///     .text()
+    ///     .await?;
+    /// assert!(answer.contains("not here"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn hook<F, R>(self, event: impl Into<String>, callback: F) -> Self
+    where
+        F: Fn(HookEvent) -> R + Send + Sync + 'static,
+        R: Future<Output = HookReply> + Send + 'static,
+    {
+        self.hook_for(event, "", callback)
+    }
+
+    /// Calls this function at an event about one of these tools: `Bash`, `Write|Edit`, a pattern.
+    /// Otherwise like [`hook`](Self::hook).
+    #[must_use]
+    pub fn hook_for<F, R>(
+        mut self,
+        event: impl Into<String>,
+        tools: impl Into<String>,
+        callback: F,
+    ) -> Self
+    where
+        F: Fn(HookEvent) -> R + Send + Sync + 'static,
+        R: Future<Output = HookReply> + Send + 'static,
+    {
+        self.hooks.add(event.into(), tools.into(), callback);
+        self
+    }
+
     /// Adds hooks of the program; see [`Hooks`](crate::ports::Hooks).
     #[must_use]
     pub fn hooks(self, hooks: impl Hooks) -> Self {
@@ -391,100 +445,5 @@ impl<P> AgentBuilder<P> {
     #[must_use]
     pub fn settings(self, change: impl FnOnce(&mut Settings)) -> Self {
         self.configure(|builder| builder.settings(change))
-    }
-
-    async fn start(self) -> Result<(P, ConversationClient), QueryError> {
-        let Self { prompt, mut builder, model, api_key, tools, cwd, .. } = self;
-        let folder = std::fs::canonicalize(&cwd)
-            .map_err(|source| QueryError::Folder { folder: cwd, source })?;
-        let model = match model {
-            ModelChoice::Given => None,
-            ModelChoice::ByKey => Some(None),
-            ModelChoice::Named(name) => Some(Some(name)),
-        };
-        if let Some(name) = model {
-            builder = add_named_model(builder, name, api_key)?;
-        }
-        if !tools.is_empty() {
-            let context = ToolContext::new(&folder);
-            check_tool_names(&tools)?;
-            let names = tools.iter().map(String::as_str);
-            builder = builder.tools(select_standard_tools(&context, names)).workspace(&folder);
-        }
-        if !self.has_store {
-            builder = builder.store(MemoryStore::new());
-        }
-        let human = match self.approve {
-            Some(_) => HumanAvailability::Available,
-            None => HumanAvailability::Absent,
-        };
-        let root: Arc<str> = Arc::from(folder.to_string_lossy());
-        let home = std::env::home_dir().unwrap_or_default();
-        let home: Arc<str> = Arc::from(home.to_string_lossy());
-        let mut settings = None;
-        let builder = builder.settings(|own| {
-            own.rules.human = human;
-            (own.rules.root, own.rules.home) = (root, home);
-            settings = Some(own.clone());
-        });
-        let offered = builder.tool_names();
-        let windlass = builder.start().await?;
-        let id = self.session.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-        let session = windlass.session(format!("conversation:{id}"));
-        let settings =
-            settings.unwrap_or_else(|| Settings::new(crate::ModelSettings::with_defaults("")));
-        let init = init_info(&folder, &settings, offered);
-        let client =
-            ConversationClient::new(windlass, session, settings, init, self.approve, self.messages);
-        Ok((prompt, client))
-    }
-}
-
-/// Adds the model of a provider, and checks that it can be called.
-fn add_named_model(
-    builder: WindlassBuilder,
-    name: Option<String>,
-    key: Option<String>,
-) -> Result<WindlassBuilder, QueryError> {
-    let variables = move |variable: &str| match &key {
-        Some(key) if variable.ends_with("_API_KEY") => Some(key.clone()),
-        Some(_) | None => std::env::var(variable).ok(),
-    };
-    let models = ModelRegistry::new(
-        SharedServices::new(Arc::new(SystemClock::start())),
-        ProviderTable::built_in(),
-        CallOptions::default(),
-        Arc::new(variables),
-    );
-    let name = name.or_else(|| models.default_model()).ok_or(QueryError::NoModel)?;
-    if let Ok(description) = models.describe(&name) {
-        let found = models.get(&description.model.name);
-        found.map_err(|failure| QueryError::model_unavailable(&name, &failure))?;
-    }
-    Ok(builder.model_by_name(models, &name))
-}
-
-fn check_tool_names(names: &[String]) -> Result<(), QueryError> {
-    let is_known = |name: &String| standard_tool_names().any(|known| known == name);
-    match names.iter().find(|name| !is_known(name)) {
-        None => Ok(()),
-        Some(unknown) => {
-            let known = standard_tool_names().collect::<Vec<_>>().join(", ");
-            Err(QueryError::UnknownTool { name: unknown.clone(), known })
-        }
-    }
-}
-
-fn init_info(folder: &Path, settings: &Settings, tools: Vec<String>) -> InitInfo {
-    let mode = serde_json::to_value(settings.rules.mode).ok();
-    InitInfo {
-        cwd: folder.display().to_string(),
-        tools,
-        model: settings.model.name.to_string(),
-        permission_mode: mode.and_then(|mode| Some(mode.as_str()?.to_owned())).unwrap_or_default(),
-        api_key_source: "none".to_owned(),
-        windlass_version: env!("CARGO_PKG_VERSION").to_owned(),
-        output_style: "default".to_owned(),
-        ..InitInfo::default()
     }
 }

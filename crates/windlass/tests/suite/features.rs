@@ -6,6 +6,7 @@ use std::process::Command;
 const C_CODE: [&str; 6] = ["cc", "cmake", "ring", "libsqlite3-sys", "tree-sitter", "bindgen"];
 
 /// Returns the names of the crates that the library needs with these features alone.
+#[expect(clippy::disallowed_methods, reason = "the test asks cargo")]
 fn crates_with(features: &str) -> Vec<String> {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--package", "windlass", "--no-default-features", "--features", features])

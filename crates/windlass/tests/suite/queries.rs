@@ -7,7 +7,7 @@ use futures_util::TryStreamExt;
 use windlass::messages::{ContentBlock, ResultSubtype, SystemEvent};
 use windlass::scripted::Script;
 use windlass::sqlite::SqliteStore;
-use windlass::{Approval, ApprovalKind, Message, Query, QueryError};
+use windlass::{Approval, ApprovalKind, HookReply, Message, Query, QueryError};
 
 const ONE_COMMAND: &str = r#"
 when results 0
@@ -181,4 +181,34 @@ async fn a_limit_is_an_error_with_its_result() {
     let Err(QueryError::NoResult(result)) = query.text().await else { panic!("no error") };
     assert_eq!(result.subtype, ResultSubtype::ErrorMaxTurns);
     assert_eq!(result.stop_cause.as_deref(), Some("max_iters"));
+}
+
+#[tokio::test]
+async fn hooks_by_event_name_decide_about_calls_prompts_and_the_end() {
+    let script =
+        "when results 0\n  call Bash {\"command\": \"echo one\"}\nwhen any\n  say \"${result}\"\n";
+    let query = || windlass::query("go").script(Script::parse(script).unwrap()).tools(["Bash"]);
+    let allowed = query().hook("PreToolUse", |_| async { HookReply::Allow });
+    assert!(allowed.text().await.unwrap().contains("one"));
+    let denied = query().allow("Bash").hook("PreToolUse", |_| async { HookReply::deny("no echo") });
+    assert!(denied.text().await.unwrap().contains("no echo"));
+    let other =
+        query().allow("Bash").hook_for("PreToolUse", "Read", |_| async { HookReply::deny("x") });
+    assert!(other.text().await.unwrap().contains("one"));
+    let changed = query().allow("Bash").hook("PreToolUse", |_| async {
+        HookReply::ChangeInput(serde_json::json!({"command": "echo two"}))
+    });
+    assert!(changed.text().await.unwrap().contains("two"));
+    let blocked = query().hook("UserPromptSubmit", |event| async move {
+        assert_eq!(event.prompt(), "go");
+        HookReply::deny("not today")
+    });
+    assert!(blocked.text().await.unwrap_err().to_string().contains("not today"));
+}
+
+#[tokio::test]
+async fn a_hook_for_an_unknown_event_is_an_error() {
+    let query = windlass::query("go").script(Script::parse("when any\n  say \"x\"\n").unwrap());
+    let error = query.hook("PreToolUsed", |_| async { HookReply::Pass }).text().await.unwrap_err();
+    assert!(error.to_string().contains("PreToolUsed"), "{error}");
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use windlass_core::message::raw_json::sha256_hex;
+use windlass_core::message::raw_json::RawJson;
 
 use crate::config::claude::config_file::{ConfigFile, FileOwner};
 use crate::config::claude::settings_sources::SettingsFile;
@@ -70,7 +70,7 @@ impl ProjectGrants {
     /// Adds a kind, unless it has no grants.
     fn add(&mut self, name: &'static str, lines: Vec<String>, content: &Value) {
         if !lines.is_empty() {
-            let hash = sha256_hex(content.to_string().as_bytes());
+            let hash = RawJson::encode(content).canonical_hash_hex();
             self.kinds.push(GrantKind { name, lines, hash });
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use windlass_core::message::raw_json::sha256_hex;
+use windlass_core::message::raw_json::RawJson;
 
 use super::{
     ConfiguredHook, FailurePolicy, HookAction, HookConfig, HookEvent, HookMatcher, IgnoredHook,
@@ -29,7 +29,7 @@ impl HookConfig {
     /// [ignored](Self::ignored_entries): a newer program may register them.
     pub fn parse_callbacks(events: &Value) -> Result<Self, InvalidHooks> {
         let mut config =
-            Self { hash: sha256_hex(events.to_string().as_bytes()), ..Self::default() };
+            Self { hash: RawJson::encode(events).canonical_hash_hex(), ..Self::default() };
         for (name, groups) in events.as_object().into_iter().flatten() {
             match HookEvent::from_name(name) {
                 Some(event) => config.add_callbacks(event, groups)?,
