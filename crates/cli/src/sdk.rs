@@ -1,5 +1,6 @@
 //! What an SDK expects of the process it starts, compared to people and scripts.
 
+use windlass::core::settings::limits::Limits;
 use windlass::messages::ResultAudience;
 
 /// The version of the SDK protocol that messages and control requests follow. The SDKs compare it
@@ -14,4 +15,23 @@ pub(crate) fn is_sdk_host() -> bool {
 /// Returns who reads the results of this process.
 pub(crate) fn result_audience() -> ResultAudience {
     if is_sdk_host() { ResultAudience::AgentSdk } else { ResultAudience::Programs }
+}
+
+/// Returns what the program adds to the name of the client in requests to the model: how it was
+/// started, and the version of the SDK.
+pub(crate) fn client_comment() -> Option<String> {
+    let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    let version = variable("CLAUDE_AGENT_SDK_VERSION")?;
+    let entry = variable("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|| "sdk-cli".to_owned());
+    Some(format!("{entry}, agent-sdk/{version}"))
+}
+
+/// Sets how often a failed model call is repeated. A program wants to know of an outage after the
+/// retries, and does not wait for its end.
+pub(crate) fn apply_retry_limits(limits: &mut Limits) {
+    let retries = std::env::var("CLAUDE_CODE_MAX_RETRIES").ok();
+    if let Some(retries) = retries.and_then(|text| text.parse().ok()) {
+        limits.model_retries = retries;
+    }
+    limits.provider_wait_ms = 0;
 }

@@ -402,6 +402,7 @@ impl MessageProjection {
 
     fn before_run_end(&mut self, place: &RecordPlace<'_>, cause: StopCause) {
         self.tally.set_limit(&self.conversation, cause);
+        self.tally.ended_in_tools = self.is_interrupted_in_round();
         if self.options.audience == ResultAudience::AgentSdk {
             self.add_run_end_messages(place, cause);
         }

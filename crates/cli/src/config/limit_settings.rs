@@ -12,7 +12,7 @@ use windlass::core::settings::conversation_settings::Settings;
 
 use super::config_toml::ProfileConfig;
 use crate::args::LimitArgs;
-use crate::toolset;
+use crate::{sdk, toolset};
 
 /// Micro-dollars per dollar.
 const MICROS_PER_USD: f64 = 1_000_000.0;
@@ -39,8 +39,14 @@ pub(crate) fn apply_limits(
     }
     let set = overlay(&settings.limits, &set, "limit");
     settings.limits = set.map_err(|error| anyhow::anyhow!("--set: {error}"))?;
-    if let Some(rounds) = args.max_turns {
-        settings.limits = settings.limits.clone().with_tool_rounds(rounds);
+    match args.max_turns {
+        // The SDKs count replies, and expect the results of the last one.
+        Some(replies) if sdk::is_sdk_host() => settings.limits.model_replies = Some(replies),
+        Some(rounds) => settings.limits = settings.limits.clone().with_tool_rounds(rounds),
+        None => {}
+    }
+    if sdk::is_sdk_host() {
+        sdk::apply_retry_limits(&mut settings.limits);
     }
     settings.profile = Arc::from(args.profile.as_deref().unwrap_or("default"));
     settings.budget.run = SpendingCaps {

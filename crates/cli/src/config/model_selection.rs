@@ -14,7 +14,7 @@ use windlass::core::settings::conversation_settings::{
 };
 use windlass::models::{
     CacheWriteLifetime, CallOptions, CapabilityTable, HttpClient, ModelDescription, ModelRegistry,
-    ProviderTable, ProxyRules, SharedServices,
+    NameError, ProviderTable, ProxyRules, SharedServices,
 };
 use windlass::ports::{Clock, Model, Store};
 use windlass::scripted::{Script, ScriptedModel};
@@ -24,7 +24,7 @@ use super::model_controls::ModelControls;
 use crate::args::ModelArgs;
 use crate::config::claude::settings_sources::SettingsSource;
 use crate::inspect::history::ConversationHistory;
-use crate::{messages, terminal};
+use crate::{messages, sdk, terminal};
 
 /// Maximum number of fallback models.
 const MAX_FALLBACKS: usize = 8;
@@ -123,8 +123,13 @@ pub(crate) fn describe(
     let name = name.or_else(|| models.default_model()).or(last_resort);
     let Some(name) = name else { bail!(messages::NO_MODEL_CHOSEN) };
     // The name is checked now: a misspelled one is reported before anything is stored.
-    let ModelDescription { model, summary_model, is_listed, .. } = models.describe(&name)?;
+    let ModelDescription { model, summary_model, is_listed, .. } =
+        describe_by_name(&models, &name)?;
     settings.model = model;
+    if sdk::is_sdk_host() {
+        // The SDKs expect one call per part of a long answer, as long as the model can make it.
+        settings.model.max_tokens = settings.model.max_output_tokens;
+    }
     if !is_listed {
         // The limit of an unlisted model is a guess; an explicit one wins.
         let limit = &mut settings.model.max_output_tokens;
@@ -140,6 +145,16 @@ pub(crate) fn describe(
     override_window(settings, args);
     controls.apply(settings)?;
     Ok(Some(models))
+}
+
+/// Describes a model. A program of an SDK means Anthropic's models, the newest ones too.
+fn describe_by_name(models: &ModelRegistry, name: &str) -> anyhow::Result<ModelDescription> {
+    match models.describe(name) {
+        Err(NameError::UnknownProvider { .. }) if sdk::is_sdk_host() => {
+            Ok(models.describe(&format!("anthropic:{name}"))?)
+        }
+        described => Ok(described?),
+    }
 }
 
 /// Sets the fallback models of a list separated by commas. The model itself is not its own fallback.
@@ -230,7 +245,11 @@ fn build_registry(
     let providers = ProviderTable::built_in().with_overrides(&config.providers)?;
     let variables = Arc::new(|name: &str| std::env::var(name).ok());
     // Prices depend on the cache lifetime, too.
-    let options = CallOptions { cache: cache.unwrap_or_default(), ..CallOptions::default() };
+    let options = CallOptions {
+        cache: cache.unwrap_or_default(),
+        client_comment: sdk::client_comment().map(Arc::from),
+        ..CallOptions::default()
+    };
     Ok(ModelRegistry::new(shared, providers, options, variables))
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 use tokio::sync::mpsc;
-use windlass::SystemClock;
 use windlass::tools::{CommandHooks, HookConfig};
+use windlass::{StreamOptions, SystemClock};
 
 use super::approvals::Approvals;
 use super::channel_loop::{Channel, ChannelSources};
@@ -157,7 +157,10 @@ impl Connection {
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
         };
         let setup = setup::start_for_host(old.clone(), &self.print.agent, parts).await?;
-        let session = conversation::open(&self.print, &setup, old).await?;
+        let partial = self.print.agent.output.include_partial_messages;
+        let session = conversation::open(&self.print, &setup, old)
+            .await?
+            .with_stream_options(StreamOptions { reply_events: partial });
         let state =
             Arc::new(SessionState::new(self.writer.clone(), StateReaders::from_environment()));
         let (approvals, answers) = Approvals::new(

@@ -34,6 +34,41 @@ impl ResultLabel {
         }
     }
 
+    /// Returns the word for why a run ended. An SDK has its own words.
+    pub(super) fn terminal_reason(
+        cause: StopCause,
+        audience: ResultAudience,
+        in_tools: bool,
+    ) -> &'static str {
+        if audience == ResultAudience::Programs {
+            return cause.terminal_reason();
+        }
+        match cause {
+            StopCause::EndTurn
+            | StopCause::StopSequence
+            | StopCause::Unexpected
+            | StopCause::SoftTime => "completed",
+            StopCause::UserCancel if in_tools => "aborted_tools",
+            StopCause::UserCancel => "aborted_streaming",
+            StopCause::BudgetUsd | StopCause::BudgetTokens => "budget_exhausted",
+            StopCause::ProviderFailed | StopCause::TruncationExhausted | StopCause::Refusal => {
+                "api_error"
+            }
+            StopCause::BlockingLimit => "prompt_too_long",
+            StopCause::StructuredOutputRetries => "structured_output_retry_exhausted",
+            StopCause::ToolFatal
+            | StopCause::PriceUnknown
+            | StopCause::HardTime
+            | StopCause::MaxToolRounds
+            | StopCause::MaxModelCalls
+            | StopCause::MaxModelReplies
+            | StopCause::HookStopped
+            | StopCause::ToolDeferred
+            | StopCause::ResumeUnsafe
+            | StopCause::AskedHuman => cause.terminal_reason(),
+        }
+    }
+
     /// The label for an SDK: a refusal and a failure of the API are complete results that are
     /// errors; a run that a hook stopped is not an error.
     fn for_sdk(cause: StopCause, own: Self) -> Self {

@@ -7,6 +7,7 @@ use windlass_core::message::reply::TokenUsage;
 use windlass_core::run::conversation::{Conversation, RunEnd};
 use windlass_core::stop::{ResultSubtype as CoreSubtype, StopCause, TextPresence};
 
+use super::failure_kind;
 use super::result_label::{ResultAudience, ResultLabel};
 use super::result_tally::{ModelTally, ResultTally};
 use crate::message::{ModelUsage, ResultMessage, ResultSubtype, TokenCounts};
@@ -26,6 +27,7 @@ pub(super) fn finished(
     let label = ResultLabel::of_run_end(ended, audience);
     // A prompt that a hook blocked was never a turn.
     let is_blocked = ended.cause == StopCause::HookStopped && ended.counters.model_calls == 0;
+    let reason = ResultLabel::terminal_reason(ended.cause, audience, tally.ended_in_tools);
     let mut message = ResultMessage {
         num_turns: if is_blocked { 0 } else { tally.turns },
         is_error: label.is_error,
@@ -37,8 +39,13 @@ pub(super) fn finished(
         stop_cause: Some(ended.cause.as_str().to_owned()),
         structured_output: ended.structured_output.as_ref().and_then(|output| output.read().ok()),
         more: flags(ended),
-        ..empty_result(label.subtype, ended.cause.terminal_reason(), tally, session_id, uuid)
+        ..empty_result(label.subtype, reason, tally, session_id, uuid)
     };
+    if ended.cause == StopCause::ProviderFailed
+        && let Some(status) = tally.failure.as_deref().and_then(failure_kind::leading_status)
+    {
+        message.more.insert("api_error_status".to_owned(), Value::from(status));
+    }
     if label.subtype == CoreSubtype::Success {
         let has_words = !label.is_error || ended.cause == StopCause::Refusal;
         let text = if has_words { ended.text.to_string() } else { error_text(ended, tally) };

@@ -9,6 +9,8 @@ use windlass_core::settings::conversation_settings::CacheLifetime;
 pub struct CallOptions {
     /// The end user of the call, as an opaque name that the provider may see.
     pub user: Option<Arc<str>>,
+    /// What is added to the name of this program in the `user-agent` header, in parentheses.
+    pub client_comment: Option<Arc<str>>,
     /// How long the provider caches the prompt, where the settings do not say.
     pub cache: CacheLifetime,
     /// Whether the reply is streamed.

@@ -102,4 +102,15 @@ impl Endpoint {
     }
 }
 
+/// Returns the name of this program with a comment, of which only harmless characters are kept.
+pub(crate) fn user_agent_with(comment: &str) -> HeaderValue {
+    let is_plain = |c: &char| c.is_ascii_graphic() && !"()\\".contains(*c) || *c == ' ';
+    let comment: String = comment.chars().filter(is_plain).take(MAX_COMMENT_CHARS).collect();
+    HeaderValue::from_str(&format!("{USER_AGENT} ({comment})"))
+        .unwrap_or_else(|_| HeaderValue::from_static(USER_AGENT))
+}
+
+/// Maximum length of the comment in the `user-agent` header.
+const MAX_COMMENT_CHARS: usize = 200;
+
 const USER_AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));

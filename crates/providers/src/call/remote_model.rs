@@ -19,7 +19,7 @@ use crate::call::call_attempt::{CallAttempt, CompletedAttempt, FailedAttempt};
 use crate::call::call_notice::CallNotice;
 use crate::call::call_options::{CallOptions, ReplyDelivery};
 use crate::call::conversation_state::ConversationStates;
-use crate::call::endpoint::{Endpoint, SharedServices};
+use crate::call::endpoint::{Endpoint, SharedServices, user_agent_with};
 use crate::call::learned_limits::RejectionHint;
 use crate::call::rate_limiter::RateGate;
 use crate::call::request_plan::{ModelProfile, RequestPlan};
@@ -68,6 +68,9 @@ impl RemoteModel {
         let mut headers = endpoint.base_headers().map_err(|fault| failure(&fault))?;
         let wire = wire_formats::new_protocol(endpoint.format, &endpoint.model);
         wire.add_headers(&mut headers);
+        if let Some(comment) = &options.client_comment {
+            headers.insert(http::header::USER_AGENT, user_agent_with(comment));
+        }
         headers.insert(http::header::HOST, target.host_header.clone());
         let path = target.uri(wire.path()).map_err(|fault| failure(&fault))?;
         let known = build_profile(&endpoint, &shared, &options);
