@@ -10,6 +10,7 @@ mod conversation;
 mod frame_writer;
 mod hook_callbacks;
 mod host_requests;
+mod host_servers;
 mod incoming;
 mod initialize;
 mod initialize_response;

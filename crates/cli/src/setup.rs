@@ -140,6 +140,8 @@ pub(crate) async fn start_for_host(
 pub(crate) struct HostParts {
     /// Hooks that call the program.
     pub(crate) hooks: Option<CommandHooks>,
+    /// Tools of MCP servers in the program.
+    pub(crate) tools: ToolRegistry,
     /// Receives reports about hooks that are commands.
     pub(crate) hook_reports: Option<HookReportSink>,
 }
@@ -190,6 +192,7 @@ async fn start_with(
     let workplace = toolset::build_workplace(args, &workspace, &sources, &clock);
     let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
     let mut tools = offer(&mut settings, args, &agents.found, &workplace).or_usage_error()?;
+    tools = offer_host_tools(&mut settings, tools, &host.tools);
     let hook_messages: Arc<output::HookMessages> = Arc::default();
     let commands = hook_config::build_command_hooks(
         &mut settings,
@@ -441,6 +444,17 @@ fn offer(
     settings.output = toolset::structured_output(args);
     settings.check_tool_names()?;
     Ok(tools)
+}
+
+/// Offers the tools of a program at the other end of the SDK channel, too.
+fn offer_host_tools(
+    settings: &mut Settings,
+    tools: ToolRegistry,
+    others: &ToolRegistry,
+) -> ToolRegistry {
+    let tools = toolset::with_host_tools(tools, others, &settings.rules);
+    settings.tools = tools.specs();
+    tools
 }
 
 /// The names of the sub-agents, if the agent tool is offered.

@@ -74,6 +74,18 @@ pub(crate) fn build_tools(
     Ok(tools)
 }
 
+/// Adds the tools of MCP servers, without those that are always denied.
+pub(crate) fn with_host_tools(
+    tools: ToolRegistry,
+    others: &ToolRegistry,
+    rules: &Permissions,
+) -> ToolRegistry {
+    let is_denied = |name: &str| {
+        rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.covers_tool(name))
+    };
+    tools.merge(others.filter(|name| !is_denied(name)))
+}
+
 /// Adds the tools that a run may bring along with its prompt: they are offered to no other run.
 pub(crate) fn with_reserves(tools: ToolRegistry, args: &AgentArgs) -> anyhow::Result<ToolRegistry> {
     // The answer of a run is checked against the schema given with its prompt.

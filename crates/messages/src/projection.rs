@@ -25,7 +25,6 @@ use windlass_core::log::record::{Record, Transition};
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::ModelReply;
 use windlass_core::permission::{PermissionDecision, PermissionUpdate};
-use windlass_core::run::active_run::Run;
 use windlass_core::run::conversation::{Conversation, RunEnd};
 use windlass_core::run::review::Review;
 use windlass_core::settings::conversation_settings::{ModelSpec, Settings};
@@ -269,6 +268,7 @@ impl MessageProjection {
         match record {
             Record::RunStarted { .. } => self.after_run_start(place),
             Record::ModelCallStarted { .. } => self.after_call_start(place.entry.at),
+            Record::RoundOpened { .. } => self.tally.is_in_tools = true,
             Record::NoteAdded { text } => self.add_note(place, text),
             Record::ResultFinalized { call, .. } => self.add_tool_result(place, *call),
             Record::Compacted { trigger, note, .. } => {
@@ -321,6 +321,7 @@ impl MessageProjection {
 
     fn after_call_start(&mut self, at: UnixMillis) {
         self.call_started_at = Some(at);
+        self.tally.is_in_tools = false;
         self.live_text.clear();
         if self.options.reply_events {
             self.add_status(Some("requesting"), None);
@@ -402,7 +403,6 @@ impl MessageProjection {
 
     fn before_run_end(&mut self, place: &RecordPlace<'_>, cause: StopCause) {
         self.tally.set_limit(&self.conversation, cause);
-        self.tally.ended_in_tools = self.is_interrupted_in_round();
         if self.options.audience == ResultAudience::AgentSdk {
             self.add_run_end_messages(place, cause);
         }
@@ -419,11 +419,6 @@ impl MessageProjection {
     fn recorded_uuid(&self, place: &RecordPlace<'_>, name: &str) -> String {
         let (lane, seq, index) = (self.lane.session_id(), place.entry.seq, place.index);
         derive_uuid(lane, &format!("{seq}.{index} {name}"))
-    }
-
-    /// Returns whether the run was interrupted while tools ran.
-    fn is_interrupted_in_round(&self) -> bool {
-        self.conversation.run.as_ref().and_then(Run::round).is_some()
     }
 
     /// Returns the result of a run that ended.

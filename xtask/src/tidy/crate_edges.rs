@@ -18,6 +18,7 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
     ("windlass-providers", &["windlass-core", "windlass-runtime"]),
     ("windlass-scripted", &["windlass-core", "windlass-runtime", "windlass-providers"]),
     ("windlass-tools", &["windlass-core", "windlass-runtime"]),
+    ("windlass-mcp", &["windlass-core", "windlass-runtime"]),
     ("windlass-store", &["windlass-core", "windlass-runtime"]),
     // It tests the port, so it depends on no store.
     ("windlass-store-testkit", &["windlass-core", "windlass-runtime"]),
@@ -35,7 +36,14 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
     ),
     (
         "windlass-cli",
-        &["windlass-core", "windlass-runtime", "windlass-tools", "windlass-store", "windlass"],
+        &[
+            "windlass-core",
+            "windlass-runtime",
+            "windlass-tools",
+            "windlass-store",
+            "windlass-mcp",
+            "windlass",
+        ],
     ),
     (
         "windlass-sim",

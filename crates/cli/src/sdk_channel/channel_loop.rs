@@ -12,7 +12,7 @@ use windlass::core::message::content_block::ContentBlock;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::settings::run_settings::RunSettings;
 use windlass::messages::{
-    Message, MessageOptions, MessageReader, ResultAudience, ResultMessage, SystemEvent,
+    InitInfo, Message, MessageOptions, MessageReader, ResultAudience, ResultMessage, SystemEvent,
 };
 use windlass::ports::SessionEndReason;
 use windlass::{RunOutcome, Session};
@@ -20,6 +20,7 @@ use windlass::{RunOutcome, Session};
 use super::approvals::{AnswerStored, Approvals};
 use super::control_requests;
 use super::frame_writer::{FrameWriter, OutputClosed};
+use super::host_servers::HostServers;
 use super::incoming::{PromptPriority, UserPrompt};
 use super::input_pump::ChannelEvent;
 use super::prompt_queue::PromptQueue;
@@ -50,6 +51,8 @@ pub(super) struct Channel {
     pub(super) approvals: Approvals,
     pub(super) side_events: SideEvents,
     pub(super) transcripts: Transcripts,
+    /// The MCP servers of the program.
+    pub(super) servers: HostServers,
     pub(super) queue: PromptQueue,
     pub(super) turn: Option<Turn>,
     /// Whether standard input has ended.
@@ -219,12 +222,17 @@ impl Channel {
                 stream,
                 reader,
                 run,
-                init: output::init_info(&self.setup),
+                init: self.init_info(),
                 prompt_uuid: prompt.uuid.clone(),
                 origin: prompt.origin.clone(),
             },
         ));
         Ok(())
+    }
+
+    /// The init frame, with the servers of the program.
+    pub(super) fn init_info(&self) -> InitInfo {
+        InitInfo { mcp_servers: self.servers.statuses(), ..output::init_info(&self.setup) }
     }
 
     /// The run that an earlier process did not finish.

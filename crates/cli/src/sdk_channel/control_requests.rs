@@ -40,6 +40,8 @@ pub(super) async fn handle(
         "reload_plugins" | "reload_skills" | "reload_output_styles" => {
             session_info::list_commands(channel)
         }
+        "mcp_status" => Ok(json!({ "mcpServers": channel.servers.describe() })),
+        "mcp_reconnect" | "mcp_toggle" => session_info::change_server(channel, &request),
         "read_file" => file_requests::read_file(channel, &request),
         "seed_read_state" => file_requests::seed_read_state(channel, &request),
         "stop_task" => task_requests::stop_task(channel, &request).await,

@@ -1,7 +1,7 @@
 //! The `initialize` request: what a program sets beside its command line, because it is too large
 //! for one or refers to functions of the program.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::incoming::ControlRequest;
 use crate::args::PrintArgs;
@@ -75,20 +75,33 @@ impl InitializeRequest {
     }
 
     /// The MCP servers that run in the program, named here or on the command line.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the MCP client will connect them"))]
     pub(super) fn sdk_servers(&self, print: &PrintArgs) -> Vec<String> {
         let mut names = self.mcp_servers.clone();
-        for config in &print.sdk.mcp_config {
-            let Ok(config) = serde_json::from_str::<Value>(config) else { continue };
-            let servers = config.get("mcpServers").and_then(Value::as_object);
-            let is_ours = |server: &Value| server.get("type") == Some(&json!("sdk"));
-            let ours = servers.into_iter().flatten().filter(|(_, server)| is_ours(server));
-            names.extend(ours.map(|(name, _)| name.clone()));
-        }
+        names.extend(configured_servers(print, |kind| kind == "sdk"));
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
         names
     }
+}
+
+/// The names of the servers on the command line that run on their own.
+pub(super) fn outside_servers(print: &PrintArgs) -> Vec<String> {
+    configured_servers(print, |kind| kind != "sdk")
+}
+
+/// The names of the servers on the command line with a type that is wanted.
+fn configured_servers(print: &PrintArgs, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut names = Vec::new();
+    for config in &print.sdk.mcp_config {
+        let Ok(config) = serde_json::from_str::<Value>(config) else { continue };
+        let servers = config.get("mcpServers").and_then(Value::as_object);
+        let kind = |server: &Value| {
+            server.get("type").and_then(Value::as_str).unwrap_or("stdio").to_owned()
+        };
+        let wanted = servers.into_iter().flatten().filter(|(_, server)| is_wanted(&kind(server)));
+        names.extend(wanted.map(|(name, _)| name.clone()));
+    }
+    names
 }
 
 /// A system prompt is a text or a list of parts; empty parts are left out.

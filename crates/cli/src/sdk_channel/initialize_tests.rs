@@ -1,5 +1,7 @@
 use clap::Parser;
 
+use serde_json::json;
+
 use super::*;
 use crate::args::CliArgs;
 

@@ -17,7 +17,6 @@ use crate::config::claude::permission_settings;
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::id_lookup::LANE_PREFIX;
 use crate::messages;
-use crate::output;
 use crate::prompt::command_arguments;
 use crate::prompt::slash_command::{self, LocalCommand, LocalCommandCall, SlashCommand};
 use crate::setup;
@@ -104,7 +103,7 @@ impl Channel {
     ) -> anyhow::Result<()> {
         let mut reader = self.message_reader(now);
         let projection = reader.projection();
-        let init = projection.init_message(output::init_info(&self.setup));
+        let init = projection.init_message(self.init_info());
         let answer = projection.synthetic_text(text, format_iso_time(SystemClock::start().now()));
         let result = projection.local_result(name.as_str(), text);
         self.write_all(&[init, answer]).await?;
@@ -120,7 +119,7 @@ impl Channel {
         old.close(SessionEndReason::Clear).await;
         self.write_reset(&old).await?;
         let mut reader = self.message_reader(Conversation::default());
-        let init = reader.projection().init_message(output::init_info(&self.setup));
+        let init = reader.projection().init_message(self.init_info());
         let result = reader.projection().local_result(LocalCommand::Clear.as_str(), "");
         self.write_all(&[init]).await?;
         self.write_result(result).await

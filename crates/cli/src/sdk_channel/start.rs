@@ -16,8 +16,9 @@ use super::conversation::{self, NoConversation};
 use super::frame_writer::FrameWriter;
 use super::hook_callbacks::HostHooks;
 use super::host_requests::HostRequests;
+use super::host_servers::HostServers;
 use super::incoming::ControlRequest;
-use super::initialize::InitializeRequest;
+use super::initialize::{InitializeRequest, outside_servers};
 use super::initialize_response::initialize_response;
 use super::input_pump::{self, ChannelEvent};
 use super::input_reader::InputReader;
@@ -152,7 +153,11 @@ impl Connection {
         let is_asked = asks_host(&self.print) || permission_hooks.decides_permissions();
         self.print.agent.permissions.when_asked =
             Some(if is_asked { WhenAsked::Park } else { WhenAsked::Deny });
+        let servers = HostServers::connect(initialize.sdk_servers(&self.print), &self.host)
+            .await
+            .with_unsupported(outside_servers(&self.print));
         let parts = HostParts {
+            tools: servers.tools(),
             hooks: Some(self.host_hooks(hook_config)?),
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
         };
@@ -186,6 +191,7 @@ impl Connection {
             approvals,
             side_events,
             transcripts,
+            servers,
             queue: PromptQueue::default(),
             turn: None,
             input_ended: false,

@@ -27,7 +27,7 @@ pub(super) fn finished(
     let label = ResultLabel::of_run_end(ended, audience);
     // A prompt that a hook blocked was never a turn.
     let is_blocked = ended.cause == StopCause::HookStopped && ended.counters.model_calls == 0;
-    let reason = ResultLabel::terminal_reason(ended.cause, audience, tally.ended_in_tools);
+    let reason = ResultLabel::terminal_reason(ended.cause, audience, tally.is_in_tools);
     let mut message = ResultMessage {
         num_turns: if is_blocked { 0 } else { tally.turns },
         is_error: label.is_error,

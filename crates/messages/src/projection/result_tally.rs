@@ -22,8 +22,8 @@ pub(super) struct ResultTally {
     pub(super) stop_reason: Option<Arc<str>>,
     /// The error message of the last failed model call.
     pub(super) failure: Option<Arc<str>>,
-    /// Whether the run ended while tools ran.
-    pub(super) ended_in_tools: bool,
+    /// Whether tools have run since the last model call.
+    pub(super) is_in_tools: bool,
     /// The usage of the limit that ended the run, if one did.
     pub(super) limit: Option<String>,
     pub(super) models: Vec<ModelTally>,
@@ -61,7 +61,7 @@ impl ResultTally {
             api_ms: 0,
             stop_reason: None,
             failure: None,
-            ended_in_tools: false,
+            is_in_tools: false,
             limit: None,
             models: vec![model],
             turns: 1,

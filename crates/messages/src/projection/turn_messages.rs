@@ -196,7 +196,7 @@ impl MessageProjection {
     }
 
     fn add_interrupt(&mut self, place: &RecordPlace<'_>) {
-        let in_tools = self.is_interrupted_in_round();
+        let in_tools = self.tally.is_in_tools;
         let text = std::mem::take(&mut self.live_text);
         if !in_tools && !text.is_empty() {
             let origin_id = self.reply_events.message_id().map(str::to_owned);

@@ -1,0 +1,115 @@
+//! The client against servers that behave well and badly.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use windlass_core::call::call_facts::Repeatability;
+use windlass_core::call::outcome::ToolOutcome;
+use windlass_core::message::raw_json::RawJson;
+use windlass_runtime::ports::{BoxFuture, Tool};
+
+use crate::result_content::outcome_of_result;
+use crate::{McpConnection, McpError, McpServer, qualified_tool_name};
+
+/// A server made of a function from a request to its result or error.
+struct FakeServer<F> {
+    answer: F,
+    methods: Mutex<Vec<String>>,
+}
+
+impl<F: Fn(&str, &Value) -> Value + Send + Sync + 'static> McpConnection for FakeServer<F> {
+    fn exchange(&self, message: Value) -> BoxFuture<'_, Result<Value, McpError>> {
+        let method = message["method"].as_str().unwrap_or_default().to_owned();
+        self.methods.lock().unwrap().push(method.clone());
+        let mut answer = (self.answer)(&method, &message["params"]);
+        answer["id"] = message["id"].clone();
+        Box::pin(std::future::ready(Ok(answer)))
+    }
+}
+
+fn server<F: Fn(&str, &Value) -> Value>(answer: F) -> Arc<FakeServer<F>> {
+    Arc::new(FakeServer { answer, methods: Mutex::default() })
+}
+
+fn result(value: Value) -> Value {
+    json!({"jsonrpc": "2.0", "result": value})
+}
+
+#[tokio::test]
+async fn the_handshake_comes_first_and_the_list_is_read_to_its_end() {
+    let fake = server(|method, params| match (method, params["cursor"].as_str()) {
+        ("initialize", _) => result(json!({"serverInfo": {"name": "desk", "version": "1"}})),
+        ("tools/list", None) => result(json!({"tools": [{"name": "a"}], "nextCursor": "2"})),
+        ("tools/list", Some("2")) => result(json!({"tools": [{"name": "b"}, {"name": "b"}]})),
+        _ => result(json!({})),
+    });
+    let connected = McpServer::connect("desk", fake.clone()).await.unwrap();
+    let names: Vec<_> = connected.tools(1_000).map(|tool| tool.name().to_owned()).collect();
+    assert_eq!(names, ["mcp__desk__a", "mcp__desk__b"]);
+    assert_eq!(connected.info()["version"], "1");
+    let methods = fake.methods.lock().unwrap().clone();
+    assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/list"]);
+}
+
+#[tokio::test]
+async fn a_list_that_never_ends_is_an_error() {
+    let fake = server(|method, _| match method {
+        "tools/list" => result(json!({"tools": [], "nextCursor": "again"})),
+        _ => result(json!({})),
+    });
+    let error = McpServer::connect("endless", fake).await.err().unwrap();
+    assert!(error.to_string().contains("pages"), "{error}");
+}
+
+#[tokio::test]
+async fn a_refusal_is_said_in_the_words_of_the_server() {
+    let fake = server(|_, _| json!({"error": {"code": -32000, "message": "closed"}}));
+    let error = McpServer::connect("shut", fake).await.err().unwrap();
+    assert_eq!(error, McpError::Refused { code: -32000, message: "closed".to_owned() });
+}
+
+#[tokio::test]
+async fn the_word_of_a_server_grants_concurrency_and_repetition_but_no_permission() {
+    let fake = server(|method, _| match method {
+        "tools/list" => result(json!({"tools": [
+            {"name": "look", "annotations": {"readOnlyHint": true}},
+            {"name": "set", "annotations": {"idempotentHint": true}},
+            {"name": "pay"},
+        ]})),
+        _ => result(json!({})),
+    });
+    let connected = McpServer::connect("desk", fake).await.unwrap();
+    let facts: Vec<_> = connected.tools(7).map(|tool| tool.assess(&RawJson::string(""))).collect();
+    let [look, set, pay] = &facts[..] else { panic!("three tools") };
+    assert!(!look.touches.conflicts_with(&look.touches) && !look.is_read_only());
+    assert_eq!((look.repeat, set.repeat), (Repeatability::Repeatable, Repeatability::Repeatable));
+    assert_eq!(pay.repeat, Repeatability::OnceOnly);
+    assert!(set.touches.conflicts_with(&look.touches) && pay.touches.conflicts_with(&look.touches));
+}
+
+#[test]
+fn names_have_only_characters_that_providers_accept() {
+    assert_eq!(qualified_tool_name("my server", "ti.me"), "mcp__my_server__ti_me");
+    assert_eq!(qualified_tool_name("s", &"x".repeat(99)).len(), 64);
+}
+
+#[test]
+fn every_kind_of_content_reaches_the_model() {
+    let outcome = outcome_of_result(&json!({"content": [
+        {"type": "text", "text": "one"},
+        {"type": "image", "data": "QUJD", "mimeType": "image/png"},
+        {"type": "resource_link", "name": "notes", "uri": "file:///notes"},
+        {"type": "resource", "resource": {"uri": "a:b", "text": "inside"}},
+        {"type": "tomorrow"},
+    ]}));
+    let content: Value = outcome.content().unwrap().read().unwrap();
+    assert_eq!(content[1]["source"]["media_type"], "image/png");
+    assert_eq!(content[2]["text"], "notes: file:///notes");
+    assert_eq!(content[3]["text"], "a:b:\ninside");
+    let data = outcome_of_result(&json!({"structuredContent": {"n": 1}}));
+    let data: Value = data.content().unwrap().read().unwrap();
+    assert_eq!(data, r#"{"n":1}"#);
+    let failed =
+        outcome_of_result(&json!({"isError": true, "content": [{"type": "text", "text": "no"}]}));
+    assert!(matches!(failed, ToolOutcome::Failed(error) if &*error.message == "no"));
+}
