@@ -452,6 +452,7 @@ impl Hooks for CommandHooks {
             combine_responses(
                 outputs
                     .into_iter()
+                    .map(|output| output.with_tool_content(&call.tool_use.name))
                     .map(|output| output.into_post_tool_response(&subject))
                     .collect(),
             )

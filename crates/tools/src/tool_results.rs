@@ -7,4 +7,5 @@ mod sdk_result;
 mod sdk_result_tests;
 
 pub use long_results::with_long_results;
+pub(crate) use sdk_result::model_content;
 pub use sdk_result::sdk_result;

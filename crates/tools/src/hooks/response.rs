@@ -17,6 +17,7 @@ use windlass_runtime::ports::HookResponse;
 use super::callbacks::{HookCallbackError, PermissionHookDecision};
 use super::command_runner::{CapturedStream, HookExit, HookProcessEnd};
 use super::config::HookEvent;
+use crate::tool_results::model_content;
 
 /// Maximum number of characters of a reason or a context.
 const MAX_CHARS: usize = 10_000;
@@ -156,6 +157,13 @@ impl HookOutput {
             (None, None) => HookDecision::Pass {},
         };
         HookResponse { decision, context: self.context, stop: self.stop }
+    }
+
+    /// Turns a replaced result that has the shape of the SDKs into what the model reads.
+    #[must_use]
+    pub fn with_tool_content(mut self, tool: &str) -> Self {
+        self.replacement = self.replacement.map(|output| model_content(tool, output));
+        self
     }
 
     /// Converts to a response about a call that has returned. It has run: an objection goes to the

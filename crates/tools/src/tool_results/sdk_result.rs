@@ -40,6 +40,23 @@ pub fn sdk_result(tool: &str, input: &RawJson, outcome: &ToolOutcome) -> Option<
     }
 }
 
+/// Returns what the model reads of a result that a hook gives in the shape of [`sdk_result`]. A
+/// result of another shape is returned as it is.
+#[must_use]
+pub(crate) fn model_content(tool: &str, output: RawJson) -> RawJson {
+    let streams = (tool == "Bash").then(|| output.read::<BashStreams>().ok()).flatten();
+    let Some(BashStreams { stdout, stderr }) = streams else { return output };
+    let gap = if stdout.is_empty() || stderr.is_empty() { "" } else { "\n" };
+    RawJson::encode(&format!("{stdout}{gap}{stderr}"))
+}
+
+#[derive(Deserialize)]
+struct BashStreams {
+    stdout: String,
+    #[serde(default)]
+    stderr: String,
+}
+
 /// Both streams come through one pipe, so all of the output is standard output.
 fn bash_result(text: &str) -> Value {
     let stdout = if text == "(no output)" { "" } else { text };

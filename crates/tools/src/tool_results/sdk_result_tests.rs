@@ -3,6 +3,7 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
 
 use crate::sdk_result;
+use crate::tool_results::model_content;
 
 fn sdk_result_of(tool: &str, input: Value, content: &Value) -> Value {
     let input = RawJson::encode(&input);
@@ -49,4 +50,13 @@ fn a_failure_is_a_sentence_and_a_strangers_result_has_no_shape() {
         Some(json!("Error: interrupted after 5 ms"))
     );
     assert_eq!(sdk_result("mcp__x__y", &input, &ToolOutcome::Done(RawJson::string("text"))), None);
+}
+
+#[test]
+fn the_model_reads_the_streams_of_a_replaced_bash_result() {
+    let object = RawJson::encode(&json!({"stdout": "out", "stderr": "err", "interrupted": false}));
+    assert_eq!(model_content("Bash", object.clone()).text(), "\"out\\nerr\"");
+    assert_eq!(model_content("mcp__a__b", object.clone()), object);
+    let text = RawJson::encode(&"redacted");
+    assert_eq!(model_content("Bash", text.clone()), text);
 }

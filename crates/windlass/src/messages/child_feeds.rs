@@ -129,9 +129,9 @@ impl ChildFeeds {
     }
 
     fn read_child(&mut self, lane: &LaneId, item: &StreamItem) -> Vec<Message> {
-        let (StreamItem::Entry(entry), Some(mut feed)) = (item, self.feeds.remove(lane)) else {
-            return Vec::new();
-        };
+        // Live text is not a message of a sub-agent; its feed goes on.
+        let StreamItem::Entry(entry) = item else { return Vec::new() };
+        let Some(mut feed) = self.feeds.remove(lane) else { return Vec::new() };
         let messages = feed.projection.on_entry(entry);
         feed.is_over =
             entry.records.iter().any(|record| matches!(record, Record::RunFinished { .. }));
