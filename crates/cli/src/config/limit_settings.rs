@@ -39,13 +39,12 @@ pub(crate) fn apply_limits(
     }
     let set = overlay(&settings.limits, &set, "limit");
     settings.limits = set.map_err(|error| anyhow::anyhow!("--set: {error}"))?;
-    match args.max_turns {
-        // The SDKs count replies, and expect the results of the last one.
-        Some(replies) if sdk::is_sdk_host() => settings.limits.model_replies = Some(replies),
-        Some(rounds) => settings.limits = settings.limits.clone().with_tool_rounds(rounds),
-        None => {}
+    if let Some(rounds) = args.max_turns {
+        settings.limits = settings.limits.clone().with_tool_rounds(rounds);
     }
     if sdk::is_sdk_host() {
+        // The SDKs count replies, and expect the results of the last one.
+        settings.limits.model_replies = args.max_turns;
         sdk::apply_retry_limits(&mut settings.limits);
     }
     settings.profile = Arc::from(args.profile.as_deref().unwrap_or("default"));
