@@ -135,6 +135,9 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::ModelChangeRequested { message } => {
             session_changes::apply_model_change_requested(c, input, *message);
         }
+        Record::HistoryReplaced { message } => {
+            session_changes::apply_history_replaced(c, input, *message);
+        }
         Record::ModelChanged { .. } => session_changes::apply_model_changed(c),
         Record::HookStopRequested { reason, .. } => with_run(c, |run| {
             run.hook_stop.get_or_insert(reason.clone());

@@ -3,6 +3,9 @@
 pub mod content_block;
 #[cfg(test)]
 mod content_block_tests;
+pub mod history_message;
+#[cfg(test)]
+mod history_message_tests;
 pub mod normalise;
 #[cfg(test)]
 mod normalise_tests;

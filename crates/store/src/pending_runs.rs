@@ -52,7 +52,8 @@ pub(crate) fn merge_pending(
             | InboxCommand::Compact { .. }
             | InboxCommand::Memory { .. }
             | InboxCommand::UpdatePermissions { .. }
-            | InboxCommand::SetModel { .. } => {}
+            | InboxCommand::SetModel { .. }
+            | InboxCommand::ReplaceHistory { .. } => {}
         }
     }
     queued.append(&mut runs);

@@ -49,6 +49,10 @@ pub(crate) fn command_rejection(reason: &CommandRejection) -> String {
             "the price of the model is unknown, and the run has a budget in dollars; use a model \
              with a known price"
         }
+        CommandRejection::RunNotFinished => {
+            "a run of the conversation is not finished; cancel it, or wait for its end"
+        }
+        CommandRejection::EmptyHistory => "no message would be left; start a new conversation",
     };
     text.to_owned()
 }

@@ -257,6 +257,9 @@ pub(crate) fn record_message(
         R::OwnerChanged { .. } => run::owner_changed(say),
         R::PromptChangeAccepted {} => say.timeline(|| "the changed prompt was accepted"),
         R::PromptWithdrawn {} => say.timeline(|| "the prompt was withdrawn"),
+        R::HistoryReplaced { .. } => {
+            say.timeline(|| "the messages of the conversation were replaced")
+        }
         R::Forked { parent, at } => {
             say.timeline(|| format!("forked from {parent} after entry {at}"))
         }

@@ -41,7 +41,8 @@ pub(super) fn apply_prompt_queued(c: &mut Conversation, input: &Input, id: Inbox
             | InboxCommand::Compact { .. }
             | InboxCommand::Memory { .. }
             | InboxCommand::UpdatePermissions { .. }
-            | InboxCommand::SetModel { .. },
+            | InboxCommand::SetModel { .. }
+            | InboxCommand::ReplaceHistory { .. },
         )
         | None => return,
     };
@@ -61,7 +62,8 @@ pub(super) fn apply_steering_queued(c: &mut Conversation, input: &Input, id: Inb
             | InboxCommand::Compact { .. }
             | InboxCommand::Memory { .. }
             | InboxCommand::UpdatePermissions { .. }
-            | InboxCommand::SetModel { .. },
+            | InboxCommand::SetModel { .. }
+            | InboxCommand::ReplaceHistory { .. },
         )
         | None => return,
     };

@@ -1,12 +1,16 @@
-//! Applies changes that hold for the rest of a conversation: permissions and the model.
+//! Applies changes that hold for the rest of a conversation: permissions, the model and the
+//! messages.
 
 use std::sync::Arc;
+
+use imbl::OrdSet;
 
 use super::prompts::command_of;
 use super::with_run;
 use crate::log::ids::InboxMessageId;
 use crate::log::inbox::InboxCommand;
 use crate::log::input::Input;
+use crate::message::transcript::Transcript;
 use crate::permission::PermissionUpdate;
 use crate::run::active_run::ActiveModel;
 use crate::run::conversation::Conversation;
@@ -67,6 +71,17 @@ pub(super) fn apply_model_change_requested(
     let Some(base) = base_settings(c) else { return };
     c.model_override = Some(ModelOverride::new(&base, c.model_override.as_ref(), change));
     with_run(c, |run| run.is_model_change_due = true);
+}
+
+/// Puts other messages in the place of the conversation's own. What was shown to the model beside
+/// them is shown again.
+pub(super) fn apply_history_replaced(c: &mut Conversation, input: &Input, id: InboxMessageId) {
+    let Some(InboxCommand::ReplaceHistory { messages, .. }) = command_of(input, id) else { return };
+    c.transcript.replace_with(Transcript::from_history(messages));
+    c.shown_user_context = Arc::default();
+    c.context_sources = OrdSet::new();
+    c.shown_journal_version = 0;
+    c.last_reply = None;
 }
 
 /// Applies the requested model: no model call is in flight, and the next one is for this model.

@@ -121,6 +121,9 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, message: &InboxMessage) -> Ne
         InboxCommand::SetModel { change } => {
             session_changes::on_set_model(draft, message.id, change)
         }
+        InboxCommand::ReplaceHistory { messages, .. } => {
+            session_changes::on_replace_history(draft, message.id, messages)
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Changes that hold for the rest of a conversation: permissions, at once, and the model, from the
-//! next model call on.
+//! Changes that hold for the rest of a conversation: permissions, at once, the model, from the next
+//! model call on, and the messages, between two runs.
 
 use std::sync::Arc;
 
@@ -11,6 +11,8 @@ use crate::call::call_state::{Call, CallState};
 use crate::log::command_rejection::CommandRejection;
 use crate::log::ids::{CallId, InboxMessageId};
 use crate::log::record::Record;
+use crate::message::history_message::HistoryMessage;
+use crate::message::transcript::Transcript;
 use crate::permission::{InvalidUpdate, PermissionUpdate};
 use crate::run::question::QuestionKind;
 use crate::settings::model_change::ModelChange;
@@ -131,6 +133,23 @@ pub(super) fn on_set_model(
         return draft.reject_command(message, CommandRejection::PriceUnknown);
     }
     draft.record(Record::ModelChangeRequested { message });
+    NextStep::Wait
+}
+
+/// Handles a command that replaces the messages. It needs a conversation at rest: a run would go on
+/// with an answer to messages that are gone.
+pub(super) fn on_replace_history(
+    draft: &mut DecisionDraft<'_>,
+    message: InboxMessageId,
+    messages: &[HistoryMessage],
+) -> NextStep {
+    if draft.run().is_some() || !draft.state().prompt_queue.is_empty() {
+        return draft.reject_command(message, CommandRejection::RunNotFinished);
+    }
+    if !Transcript::from_history(messages).can_be_sent() {
+        return draft.reject_command(message, CommandRejection::EmptyHistory);
+    }
+    draft.record(Record::HistoryReplaced { message });
     NextStep::Wait
 }
 

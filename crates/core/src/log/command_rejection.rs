@@ -58,6 +58,10 @@ pub enum CommandRejection {
     FolderNotAbsolute,
     /// A budget in dollars cannot be enforced with the model: its price is unknown.
     PriceUnknown,
+    /// A run is active or queued.
+    RunNotFinished,
+    /// No message would be left.
+    EmptyHistory,
 }
 
 impl CommandRejection {
@@ -87,6 +91,8 @@ impl CommandRejection {
             Self::TooManyPermissions => "too_many_permissions",
             Self::FolderNotAbsolute => "folder_not_absolute",
             Self::PriceUnknown => "price_unknown",
+            Self::RunNotFinished => "run_not_finished",
+            Self::EmptyHistory => "empty_history",
         }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::log::ids::{InboxMessageId, LaneId, QuestionId, RunId};
+use crate::log::ids::{InboxMessageId, LaneId, QuestionId, RunId, Seq};
 use crate::message::content_block::ContentBlock;
+use crate::message::history_message::HistoryMessage;
 use crate::permission::PermissionUpdate;
 use crate::run::child_runs::{ChildResult, ChildTask, ParentLink};
 use crate::settings::model_change::ModelChange;
@@ -121,6 +122,27 @@ pub enum InboxCommand {
         /// What changes.
         change: Arc<ModelChange>,
     },
+    /// Replace the messages of the conversation between two runs.
+    #[serde(rename = "replace_history/1")]
+    ReplaceHistory {
+        /// What the model sees from now on, oldest first.
+        messages: Vec<HistoryMessage>,
+        /// Where the messages come from.
+        source: HistorySource,
+    },
+}
+
+/// Where messages that replace a history come from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistorySource {
+    /// Another program wrote them.
+    Imported,
+    /// The conversation itself had them; what came after them is gone.
+    Rewound {
+        /// The last entry that still counts.
+        at: Seq,
+    },
 }
 
 impl InboxCommand {
@@ -151,6 +173,7 @@ impl InboxCommand {
             Self::Memory { .. } => "memory",
             Self::UpdatePermissions { .. } => "update_permissions",
             Self::SetModel { .. } => "set_model",
+            Self::ReplaceHistory { .. } => "replace_history",
         }
     }
 }

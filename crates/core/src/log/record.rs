@@ -409,6 +409,12 @@ pub enum Record {
         /// Name of the model.
         model: Arc<str>,
     },
+    /// The messages of the conversation were replaced.
+    #[serde(rename = "history_replaced/1")]
+    HistoryReplaced {
+        /// The inbox message with the new messages.
+        message: InboxMessageId,
+    },
     /// A hook requested that the run ends after the round.
     #[serde(rename = "hook_stop_requested/1")]
     HookStopRequested {

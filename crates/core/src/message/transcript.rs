@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use imbl::Vector;
+use serde::{Deserialize, Serialize};
 
 use crate::context::BlockRewrite;
 use crate::message::content_block::{BlockKind, ContentBlock};
+use crate::message::history_message::{self, HistoryMessage};
 use crate::message::prompt_texts;
 use crate::message::raw_json::{RawJson, sha256_hex};
 
@@ -35,7 +37,8 @@ pub struct TranscriptSegment {
 }
 
 /// The role of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The user, or the runtime on the user's side.
     User,
@@ -44,7 +47,8 @@ pub enum Role {
 }
 
 /// The kind of a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SegmentKind {
     /// A message of the user.
     Prompt,
@@ -73,6 +77,19 @@ pub struct UnpairedCalls {
 }
 
 impl Transcript {
+    /// Builds the transcript of messages that a command brings. A call without its result is left
+    /// out, and so is a result without its call.
+    #[must_use]
+    pub fn from_history(messages: &[HistoryMessage]) -> Self {
+        history_message::build_transcript(messages)
+    }
+
+    /// Takes the messages of another transcript, as a new generation.
+    pub fn replace_with(&mut self, other: Self) {
+        let generation = self.generation.saturating_add(1);
+        *self = Self { generation, ..other };
+    }
+
     /// Appends a message of the user. Blank blocks and tool blocks are dropped: the API rejects the
     /// first, and a user may not send the second.
     pub fn push_prompt(&mut self, blocks: &[ContentBlock]) {
@@ -124,6 +141,17 @@ impl Transcript {
         self.push(Role::Assistant, SegmentKind::Reply, without_trailing_thinking(reply));
         self.push(Role::User, SegmentKind::Results, results);
         Ok(())
+    }
+
+    /// Appends what stood on the model's side of another transcript, without calls.
+    pub(super) fn push_assistant(&mut self, kind: SegmentKind, blocks: &[ContentBlock]) {
+        let blocks = without_trailing_thinking(sendable_blocks(blocks));
+        self.push(Role::Assistant, kind, blocks);
+    }
+
+    /// Appends what stood on the user's side of another transcript, without results.
+    pub(super) fn push_user(&mut self, kind: SegmentKind, blocks: &[ContentBlock]) {
+        self.push(Role::User, kind, sendable_blocks(blocks));
     }
 
     fn push(&mut self, role: Role, kind: SegmentKind, blocks: Vec<ContentBlock>) {

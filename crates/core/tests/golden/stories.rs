@@ -35,6 +35,7 @@ pub(crate) fn stories() -> Vec<(&'static str, Lane)> {
         ("verbatim", verbatim()),
         ("answers", answers()),
         ("session_changes", session_changes()),
+        ("rewind", rewind()),
         ("hook_stop", hook_stop()),
         ("hook_defer", hook_defer()),
     ]
@@ -307,6 +308,14 @@ fn session_changes() -> Lane {
         .reply(text("done"))
         .prompt("again")
         .reply(text("done"))
+}
+
+/// A turn is taken back, and another one takes its place.
+fn rewind() -> Lane {
+    let lane = Lane::new().prompt("look").reply(calls([call("t1", "read", "/a")])).returns(0, "A");
+    let lane = lane.reply(text("one"));
+    let end = lane.live.head;
+    lane.prompt("again").reply(text("two")).rewind_to(end).prompt("other").reply(text("three"))
 }
 
 fn hook_stop() -> Lane {

@@ -6,12 +6,13 @@ use windlass_core::budget::spending::Spending;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{CallId, LaneId, QuestionId, RunId, UnixMillis};
-use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
+use windlass_core::log::inbox::{HistorySource, HumanAnswer, InboxCommand, InboxMessage};
 use windlass_core::log::input::{
     Classification, ContextNote, HookDecision, Input, ModelFailure, ProbeResult,
 };
 use windlass_core::log::record::Record;
 use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::history_message::HistoryMessage;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::TokenUsage;
 use windlass_core::permission::{PermissionMode, PermissionUpdate};
@@ -198,6 +199,15 @@ impl Lane {
 
     pub(crate) fn set_model(self, change: ModelChange) -> Self {
         self.send_command(InboxCommand::SetModel { change: Arc::new(change) })
+    }
+
+    /// Goes back to the messages that the conversation had after entry `at`.
+    pub(crate) fn rewind_to(self, at: u64) -> Self {
+        let kept: Vec<_> = self.log.iter().filter(|entry| entry.seq <= at).cloned().collect();
+        let transcript = Conversation::replay(&kept).unwrap().transcript;
+        let messages = transcript.segments().iter().map(HistoryMessage::from).collect();
+        let source = HistorySource::Rewound { at };
+        self.send_command(InboxCommand::ReplaceHistory { messages, source })
     }
 
     pub(crate) fn deny(self, reason: &str) -> Self {

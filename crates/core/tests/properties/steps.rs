@@ -6,13 +6,15 @@ use proptest::prelude::*;
 use windlass_core::budget::spending::SpendingCaps;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::{CallId, LaneId, RunId, UnixMillis};
-use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
+use windlass_core::log::inbox::{HistorySource, HumanAnswer, InboxCommand};
 use windlass_core::log::input::{
     Classification, ContextNote, FailureClass, HookDecision, Input, ModelFailure, ProbeResult,
 };
 use windlass_core::message::content_block::{ContentBlock, ToolUse};
+use windlass_core::message::history_message::HistoryMessage;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::{ModelReply, TokenUsage};
+use windlass_core::message::transcript::{Role, SegmentKind};
 use windlass_core::permission::{HookPreference, PermissionMode, PermissionUpdate, RuleBehavior};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{ChildOutcome, ChildTask, ParentLink};
@@ -101,8 +103,19 @@ fn mail() -> BoxedStrategy<InboxCommand> {
         1 => (run_id(), text()).prop_map(|(run, prompt)| task(run, arc(prompt))),
         1 => updates().prop_map(|updates| InboxCommand::UpdatePermissions { updates }),
         1 => set_model(),
+        1 => words().prop_map(replace_history),
     ]
     .boxed()
+}
+
+/// Messages of which some are those that a request can be made of.
+fn replace_history(blocks: Vec<ContentBlock>) -> InboxCommand {
+    let prompt = (Role::User, SegmentKind::Prompt);
+    let parts =
+        [prompt, (Role::Assistant, SegmentKind::Reply), (Role::User, SegmentKind::Results), prompt];
+    let message = |(role, kind)| HistoryMessage { role, kind, blocks: blocks.clone() };
+    let messages = parts.into_iter().map(message).collect();
+    InboxCommand::ReplaceHistory { messages, source: HistorySource::Imported }
 }
 
 fn updates() -> BoxedStrategy<Vec<PermissionUpdate>> {

@@ -176,3 +176,32 @@ fn a_model_without_a_price_is_refused_under_a_dollar_cap() {
     });
     lane.prompt("go").set_model(models("unpriced").into()).command_rejected("price_unknown");
 }
+
+fn texts(lane: &Lane) -> Vec<String> {
+    let segments = lane.live.transcript.segments().iter();
+    let blocks = segments.flat_map(|segment| segment.blocks.to_vec());
+    blocks.filter_map(|block| block.as_text().map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_turn_is_taken_back() {
+    let lane = Lane::new().prompt("one").reply(text("first"));
+    let end = lane.live.head;
+    lane.prompt("two")
+        .reply(text("second"))
+        .rewind_to(end)
+        .records("history_replaced")
+        .so(|lane| assert_eq!(texts(lane), ["one", "first"]))
+        .prompt("three")
+        .reply(text("third"))
+        .so(|lane| assert_eq!(texts(lane), ["one", "first", "three", "third"]))
+        .ends(StopCause::EndTurn);
+}
+
+#[test]
+fn messages_are_not_replaced_under_a_run() {
+    let lane = Lane::new().prompt("one").reply(text("first"));
+    let end = lane.live.head;
+    lane.prompt("two").rewind_to(end).command_rejected("run_not_finished");
+    Lane::new().prompt("one").reply(text("x")).rewind_to(0).command_rejected("empty_history");
+}

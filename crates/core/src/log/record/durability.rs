@@ -75,6 +75,7 @@ impl Record {
             | Self::PermissionsUpdated { .. }
             | Self::ModelChangeRequested { .. }
             | Self::ModelChanged { .. }
+            | Self::HistoryReplaced { .. }
             | Self::HookStopRequested { .. }
             | Self::JournalChanged { .. }
             | Self::JournalShown { .. }
