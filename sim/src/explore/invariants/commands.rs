@@ -131,6 +131,9 @@ fn refused_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
         // The explored models have no price, and no cap is on money.
         InboxCommand::UpdatePermissions { updates } => !updates.is_empty(),
         InboxCommand::SetModel { change } => change.models.is_some(),
+        InboxCommand::ReplaceHistory { messages, .. } => {
+            !messages.is_empty() && now.run.is_none() && now.prompt_queue.is_empty()
+        }
     };
     ensure(!useful, || format!("{:?}", mail.body))
 }

@@ -52,6 +52,7 @@ fn is_answered_for(step: &HistoryStep, mail: &InboxMessage) -> bool {
         | Record::QuestionAnswered { message: named }
         | Record::CompactionRequested { message: named }
         | Record::InstructionsAdded { message: named }
+        | Record::HistoryReplaced { message: named }
         | Record::CancelRequested { message: named, .. } => *named == mail.id,
         // A queued prompt that is cancelled ends without having run.
         Record::RunFinished { run, .. } => ends(&mail.body, run),
@@ -70,6 +71,7 @@ fn ends(body: &InboxCommand, ended: &windlass_core::log::ids::RunId) -> bool {
         | InboxCommand::Compact { .. }
         | InboxCommand::Memory { .. }
         | InboxCommand::UpdatePermissions { .. }
-        | InboxCommand::SetModel { .. } => false,
+        | InboxCommand::SetModel { .. }
+        | InboxCommand::ReplaceHistory { .. } => false,
     }
 }
