@@ -7,6 +7,7 @@ mod hook_message;
 mod hooks;
 mod lane_discovery;
 mod model;
+mod process_launcher;
 mod retention;
 mod statistics;
 mod store;
@@ -22,6 +23,10 @@ pub use lane_discovery::{
     ServedWorkspace, WorkerInfo, WorkerScope,
 };
 pub use model::{Model, ReplyObserver};
+pub use process_launcher::{
+    LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess, ProcessHandle,
+    ProcessLauncher,
+};
 pub use retention::{DeletedRows, RetentionCutoffs};
 pub use statistics::{
     EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,

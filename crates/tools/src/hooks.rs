@@ -12,6 +12,7 @@
 mod callbacks;
 mod command_runner;
 mod config;
+mod event_subject;
 pub mod payload;
 mod response;
 
@@ -36,6 +37,7 @@ pub use config::{HookConfig, HookEvent, IgnoredHook, InvalidHooks};
 pub use response::HookOutput;
 
 use std::collections::HashSet;
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,19 +50,23 @@ use windlass_core::log::ids::LaneId;
 use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::settings::conversation_settings::HookPoints;
+use windlass_runtime::UnconfinedLauncher;
 use windlass_runtime::hook_chain::{combine_responses, combine_review_results};
 use windlass_runtime::ports::{
     BoxFuture, Clock, HookContext, HookMessage, HookMessageLevel, HookMessages, HookResponse,
-    Hooks, SessionEndReason,
+    Hooks, ProcessLauncher, SessionEndReason,
 };
 
+use command_runner::{HookJob, HookProcessEnd};
 use config::{ConfiguredHook, FailurePolicy, HookAction};
+use event_subject::{EventSubject, hook_label};
 
 /// Runs the hooks of a configuration: commands, or functions of the program.
 pub struct CommandHooks {
     config: HookConfig,
     folder: PathBuf,
     clock: Arc<dyn Clock>,
+    launcher: Arc<dyn ProcessLauncher>,
     /// Conversations that this process is working on.
     sessions: Mutex<HashSet<LaneId>>,
     /// Calls the functions of the program.
@@ -90,12 +96,20 @@ impl CommandHooks {
             config,
             folder: folder.into(),
             clock,
+            launcher: Arc::new(UnconfinedLauncher),
             sessions: Mutex::default(),
             callbacks: None,
             user_messages: None,
             reports: None,
             started: AtomicU64::new(0),
         }
+    }
+
+    /// Starts commands through `launcher`. Without it they are not confined.
+    #[must_use]
+    pub fn with_launcher(mut self, launcher: Arc<dyn ProcessLauncher>) -> Self {
+        self.launcher = launcher;
+        self
     }
 
     /// Calls the callbacks of the configuration through `callbacks`. Without it they fail.
@@ -215,7 +229,7 @@ impl CommandHooks {
         timeout_ms: u64,
         input: &Value,
     ) -> Result<HookOutput, String> {
-        let job = command_runner::HookJob {
+        let job = HookJob {
             command,
             folder: &self.folder,
             input: input.to_string().into_bytes(),
@@ -225,13 +239,17 @@ impl CommandHooks {
         let label = hook_label(about.event, about.subject);
         let run = HookRunLabel { number, label, event: about.event.name() };
         self.report(HookReport::Started { hook: &run });
-        let ended = command_runner::run_hook_process(job, self.clock.as_ref()).await;
+        let ended = self.run_process(job).await;
         let (stdout, stderr, exit_code) = match &ended {
             Ok(ended) => (&*ended.stdout.text, &*ended.stderr.text, ended.exit_code()),
             Err(_) => ("", "", None),
         };
         self.report(HookReport::Returned { hook: &run, stdout, stderr, exit_code });
         HookOutput::from_end(about.event, command, input, ended)
+    }
+
+    async fn run_process(&self, job: HookJob<'_>) -> io::Result<HookProcessEnd> {
+        command_runner::run_hook_process(job, self.launcher.as_ref(), self.clock.as_ref()).await
     }
 
     async fn call_back(
@@ -306,7 +324,7 @@ impl CommandHooks {
             return Vec::new();
         };
         let more = payload::answer_fields(context);
-        let job = command_runner::HookJob {
+        let job = HookJob {
             command: &command,
             folder: &self.folder,
             input: payload::build_payload(HookEvent::Stop, context, &self.folder, more)
@@ -314,7 +332,7 @@ impl CommandHooks {
                 .into_bytes(),
             timeout_ms: config::DEFAULT_TIMEOUT_MS,
         };
-        let ended = command_runner::run_hook_process(job, self.clock.as_ref()).await;
+        let ended = self.run_process(job).await;
         vec![HookOutput::from_gate_end(&command, ended)]
     }
 
@@ -372,32 +390,6 @@ impl CommandHooks {
             payload::session_start_fields(source),
         )
         .await
-    }
-}
-
-/// An event and what it is about.
-#[derive(Clone, Copy)]
-struct EventSubject<'a> {
-    event: HookEvent,
-    subject: &'a str,
-}
-
-impl EventSubject<'_> {
-    /// Returns a message about the event, which had this payload.
-    fn message(self, level: HookMessageLevel, text: &str, input: &Value) -> HookMessage {
-        let message = HookMessage::new(self.event.name(), level, text).about(self.subject);
-        match input.get("tool_use_id").and_then(Value::as_str) {
-            Some(id) => message.for_tool_use(id),
-            None => message,
-        }
-    }
-}
-
-/// Returns a hook's label for the model: its event, and its subject.
-fn hook_label(event: HookEvent, subject: &str) -> String {
-    match subject {
-        "" => event.name().to_owned(),
-        subject => format!("{}:{subject}", event.name()),
     }
 }
 

@@ -13,6 +13,7 @@ mod command_process;
 mod environment;
 mod group_cleanup;
 mod group_processes;
+mod grouped_process;
 mod orphans;
 mod output_reader;
 mod process_guard;
@@ -31,9 +32,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use windlass_runtime::ports::Clock;
+use windlass_runtime::ports::{Clock, ProcessLauncher};
 
 pub(crate) use environment::CommandEnvironment;
+pub(crate) use grouped_process::GroupedProcess;
 pub use orphans::{ReapedOrphans, count_orphans, reap_orphans};
 pub(crate) use resource_limits::ResourceLimits;
 
@@ -116,11 +118,12 @@ pub(crate) struct CleanupResult {
 /// Runs a command to its end, or until `stop`. Dropping the future ends the command.
 pub(crate) async fn run_command(
     job: &CommandJob,
+    launcher: &dyn ProcessLauncher,
     clock: &dyn Clock,
     stop: impl Future<Output = ()>,
 ) -> io::Result<CommandEnd> {
     let started = clock.monotonic_ms();
-    let mut running = command_process::CommandProcess::start(job)?;
+    let mut running = command_process::CommandProcess::start(job, launcher).await?;
     let exit = running.wait(job.timeout_ms, clock, stop).await?;
     let cleanup = running.end_group(clock).await;
     let after_ms = clock.monotonic_ms().saturating_sub(started);
@@ -128,8 +131,8 @@ pub(crate) async fn run_command(
     Ok(CommandEnd { exit, output, output_file, cleanup, after_ms })
 }
 
-/// Creates every process of this module: it inherits nothing that is not named.
-#[expect(clippy::disallowed_methods, reason = "this is where processes are meant to be made")]
+/// Creates a process of our own, such as a guard: it inherits nothing that is not named.
+#[expect(clippy::disallowed_methods, reason = "a guard is no process of a tool")]
 fn new_command(program: impl AsRef<OsStr>, folder: &Path) -> tokio::process::Command {
     let mut command = tokio::process::Command::new(program);
     command.env_clear().current_dir(folder);

@@ -15,8 +15,8 @@ use windlass_core::permission::{
     RuleDecision,
 };
 use windlass_core::settings::conversation_settings::Settings;
-use windlass_runtime::SystemClock;
-use windlass_runtime::ports::{CallContext, Clock};
+use windlass_runtime::ports::{CallContext, Clock, ProcessLauncher};
+use windlass_runtime::{SystemClock, UnconfinedLauncher};
 
 use crate::files::{PathZones, ResolvedPath};
 #[cfg(feature = "shell")]
@@ -32,6 +32,7 @@ pub struct ToolContext {
     hidden_patterns: Arc<Gitignore>,
     rules: Option<Arc<Permissions>>,
     clock: Arc<dyn Clock>,
+    launcher: Arc<dyn ProcessLauncher>,
     #[cfg(feature = "shell")]
     background_commands: Arc<BackgroundCommands>,
     #[cfg(feature = "shell")]
@@ -56,6 +57,7 @@ impl ToolContext {
             hidden_patterns: Arc::new(Gitignore::empty()),
             rules: None,
             clock: Arc::new(SystemClock::start()),
+            launcher: Arc::new(UnconfinedLauncher),
             #[cfg(feature = "shell")]
             background_commands: Arc::default(),
             #[cfg(feature = "shell")]
@@ -92,6 +94,13 @@ impl ToolContext {
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Starts commands through `launcher`. Without it they are not confined.
+    #[must_use]
+    pub fn with_launcher(mut self, launcher: Arc<dyn ProcessLauncher>) -> Self {
+        self.launcher = launcher;
         self
     }
 
@@ -149,6 +158,12 @@ impl ToolContext {
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
+    }
+
+    /// Returns the launcher of commands.
+    #[must_use]
+    pub fn launcher(&self) -> &Arc<dyn ProcessLauncher> {
+        &self.launcher
     }
 
     /// Returns the environment variables for commands.

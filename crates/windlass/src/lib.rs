@@ -316,7 +316,7 @@ pub use windlass_runtime::workspace::Workspace;
 #[doc(inline)]
 pub use windlass_runtime::{
     Agent, AgentRegistry, DriveError, LaneHost, StoreStatus, StoreStatusObserver, SystemClock,
-    WorkerSettings,
+    UnconfinedLauncher, WorkerSettings,
 };
 #[cfg(feature = "scripted")]
 #[doc(inline)]

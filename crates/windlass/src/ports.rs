@@ -7,10 +7,11 @@ pub use windlass_runtime::ports::{
     AbandonedLane, Affinity, AppendRequest, BoxFuture, CallContext, CallHeartbeat, ClaimQuery,
     Clock, DeletedRows, EncodedEntry, EnqueuedMessage, EventCount, HookContext, HookMessage,
     HookMessageLevel, HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim, LaneInfo,
-    NoHooks, NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ReconcileRequest, RemovedLanes,
-    ReplyObserver, ResumeOverride, RetentionCutoffs, RunInfo, RunTraceEnd, ServedWorkspace,
-    SessionEndReason, SpendingAccount, SpendingChange, StoreError, ToolStats, WorkerEvent,
-    WorkerEventPage, WorkerId, WorkerInfo, WorkerScope,
+    LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess, NoHooks,
+    NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ProcessHandle, ProcessLauncher,
+    ReconcileRequest, RemovedLanes, ReplyObserver, ResumeOverride, RetentionCutoffs, RunInfo,
+    RunTraceEnd, ServedWorkspace, SessionEndReason, SpendingAccount, SpendingChange, StoreError,
+    ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo, WorkerScope,
 };
 
 /// # Examples

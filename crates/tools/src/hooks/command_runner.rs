@@ -3,23 +3,19 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin};
-use windlass_runtime::ports::Clock;
+use tokio::process::ChildStdin;
+use windlass_runtime::ports::{Clock, LaunchPurpose, LaunchRequest, LaunchStream, ProcessLauncher};
 
-use crate::process::CommandEnvironment;
+use crate::process::{CommandEnvironment, GroupedProcess};
 
 /// Maximum number of bytes kept of each stream.
 const MAX_STREAM_BYTES: usize = 128 * 1024;
 
 /// Size of the read buffer.
 const HOOK_BUFFER_BYTES: usize = 16 * 1024;
-
-/// How long a command may take between SIGTERM and SIGKILL.
-const HOOK_GRACE_MS: u64 = 500;
 
 /// How long output is awaited after the command itself has ended: a daemon may hold the pipe.
 const HOOK_DRAIN_MS: u64 = 200;
@@ -75,12 +71,13 @@ pub(super) enum HookExit {
 /// Runs a command to its end. Dropping the future ends it, with all its processes.
 pub(super) async fn run_hook_process(
     job: HookJob<'_>,
+    launcher: &dyn ProcessLauncher,
     clock: &dyn Clock,
 ) -> io::Result<HookProcessEnd> {
-    let mut child = spawn_shell(&job)?;
-    let group = ProcessGroup::from_child(&child);
+    let mut process = GroupedProcess::start(launch_request(&job), launcher).await?;
     let (mut stdout, mut stderr) = (BoundedBuffer::default(), BoundedBuffer::default());
-    let (feeding, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let feeding = process.take_stdin();
+    let (out, err) = (process.take_stdout()?, process.take_stderr()?);
     let exit = {
         let talk = async {
             tokio::join!(
@@ -94,40 +91,39 @@ pub(super) async fn run_hook_process(
         let mut talking = true;
         let how = loop {
             tokio::select! {
-                status = child.wait() => break exit_of_status(status?),
+                status = process.wait() => break exit_of_status(status?),
                 () = &mut deadline => break HookExit::TimedOut { after_ms: job.timeout_ms },
                 _ = &mut talk, if talking => talking = false,
             }
         };
-        if matches!(how, HookExit::TimedOut { .. }) {
-            group.send_signal(Signal::TERM);
+        if talking && !matches!(how, HookExit::TimedOut { .. }) {
             tokio::select! {
-                _ = child.wait() => {}
-                () = clock.sleep(HOOK_GRACE_MS) => {}
-            }
-        }
-        if talking {
-            tokio::select! {
-                _ = &mut talk => {}
+                _ = &mut talk => talking = false,
                 () = clock.sleep(HOOK_DRAIN_MS) => {}
             }
         }
+        // A process that ends properly may still print; the pipe must not block it.
+        tokio::select! {
+            _ = process.end_group(clock) => {}
+            () = async { if talking { talk.await; } std::future::pending().await } => {}
+        }
         how
     };
-    drop(group);
-    let _ = child.wait().await;
     Ok(HookProcessEnd { exit, stdout: stdout.into_stream(), stderr: stderr.into_stream() })
 }
 
-#[expect(clippy::disallowed_methods, reason = "a hook is a process, and this is where it is made")]
-fn spawn_shell(job: &HookJob<'_>) -> io::Result<Child> {
-    let mut shell = tokio::process::Command::new("/bin/sh");
+fn launch_request(job: &HookJob<'_>) -> LaunchRequest {
+    let mut request = LaunchRequest::new(LaunchPurpose::Hook, "/bin/sh", job.folder);
     // A command that begins with a dash is not an option of the shell.
-    shell.args(["-c", "--"]).arg(job.command).current_dir(job.folder);
+    request.arguments = vec!["-c".into(), "--".into(), job.command.into()];
     let environment = CommandEnvironment::from_process();
-    shell.env_clear().envs(environment.iter()).env("CLAUDE_PROJECT_DIR", job.folder);
-    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    shell.process_group(0).kill_on_drop(true).spawn()
+    request.environment =
+        environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    request.environment.push(("CLAUDE_PROJECT_DIR".into(), job.folder.into()));
+    request.stdin = LaunchStream::Piped;
+    request.stdout = LaunchStream::Piped;
+    request.stderr = LaunchStream::Piped;
+    request
 }
 
 fn exit_of_status(status: ExitStatus) -> HookExit {
@@ -142,8 +138,7 @@ async fn write_stdin(pipe: Option<ChildStdin>, input: &[u8]) {
 }
 
 /// Keeps the beginning of a stream and reads the rest too, so that the writer never blocks.
-async fn read_bounded(pipe: Option<impl AsyncRead + Unpin>, kept: &mut BoundedBuffer) {
-    let Some(mut pipe) = pipe else { return };
+async fn read_bounded(mut pipe: impl AsyncRead + Unpin, kept: &mut BoundedBuffer) {
     let mut buffer = vec![0; HOOK_BUFFER_BYTES];
     // A pipe that cannot be read counts as closed.
     while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
@@ -166,27 +161,5 @@ impl BoundedBuffer {
             text: String::from_utf8_lossy(&self.bytes).into_owned(),
             is_truncated: self.is_cut,
         }
-    }
-}
-
-/// The process group of a command. Dropping it kills what is left of the group.
-struct ProcessGroup(Option<Pid>);
-
-impl ProcessGroup {
-    fn from_child(child: &Child) -> Self {
-        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
-    }
-
-    fn send_signal(&self, signal: Signal) {
-        if let Some(group) = self.0 {
-            // A group that has ended already is fine.
-            kill_process_group(group, signal).unwrap_or_default();
-        }
-    }
-}
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        self.send_signal(Signal::KILL);
     }
 }

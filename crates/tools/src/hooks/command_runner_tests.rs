@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Clock;
+use windlass_runtime::{SystemClock, UnconfinedLauncher};
 
 use super::command_runner::{HookExit, HookJob, HookProcessEnd, run_hook_process};
 
@@ -14,7 +14,8 @@ async fn run_to_end(command: &str, input: &str, timeout_ms: u64) -> HookProcessE
     let folder = Path::new("/tmp");
     let clock = SystemClock::start();
     let input = input.as_bytes().to_vec();
-    run_hook_process(HookJob { command, folder, input, timeout_ms }, &clock).await.unwrap()
+    let job = HookJob { command, folder, input, timeout_ms };
+    run_hook_process(job, &UnconfinedLauncher, &clock).await.unwrap()
 }
 
 #[tokio::test]
@@ -62,6 +63,21 @@ async fn what_a_hook_leaves_in_the_background_is_ended_with_it() {
 }
 
 #[tokio::test]
+async fn what_a_hook_starts_in_a_session_of_its_own_is_ended_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let pid = dir.path().join("pid");
+    let command = format!(
+        "setsid sh -c 'echo $$ > {0}; exec sleep 60' & \
+         while ! [ -s {0} ]; do sleep 0.01; done",
+        pid.display()
+    );
+    let ended = run_to_end(&command, "", 5_000).await;
+    assert_eq!(ended.exit, HookExit::Exited(0));
+    let pid = std::fs::read_to_string(&pid).unwrap();
+    assert!(is_gone(pid.trim()).await);
+}
+
+#[tokio::test]
 async fn a_dropped_hook_is_ended() {
     let dir = tempfile::tempdir().unwrap();
     let pid = dir.path().join("pid");
@@ -72,7 +88,7 @@ async fn a_dropped_hook_is_ended() {
         async move {
             let folder = Path::new("/tmp");
             let job = HookJob { command: &command, folder, input: Vec::new(), timeout_ms: 60_000 };
-            run_hook_process(job, clock.as_ref()).await
+            run_hook_process(job, &UnconfinedLauncher, clock.as_ref()).await
         }
     });
     while std::fs::read_to_string(&pid).unwrap_or_default().is_empty() {

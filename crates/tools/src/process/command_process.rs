@@ -3,15 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::process::Stdio;
 
-use tokio::process::Child;
-use windlass_runtime::ports::Clock;
+use windlass_runtime::ports::{Clock, LaunchPurpose, LaunchRequest, LaunchStream, ProcessLauncher};
 
-use super::orphans::{OWNER_VARIABLE, own_owner_name};
 use super::output_reader::OutputReader;
-use super::process_guard::ProcessGuard;
-use super::{CleanupResult, CommandExit, CommandJob, OutputFile, group_cleanup, group_processes};
+use super::{CleanupResult, CommandExit, CommandJob, GroupedProcess, OutputFile};
 
 /// Both streams go to one pipe, in the order they were written. A command that asks the terminal
 /// gets an error instead of being stopped in the background for ever.
@@ -20,29 +16,18 @@ const COMMAND_SCRIPT: &str = r#"trap '' TTIN TTOU TSTP; eval "$2"; exec "$0" -c 
 /// A running command. Dropping it ends the command, by its guard.
 #[derive(Debug)]
 pub(super) struct CommandProcess {
-    child: Child,
+    process: GroupedProcess,
     output: OutputReader,
-    guard: ProcessGuard,
 }
 
 impl CommandProcess {
-    pub(super) fn start(job: &CommandJob) -> io::Result<Self> {
-        let guard = ProcessGuard::start()?;
-        let group = guard.group();
-        let mut shell = super::new_command("/bin/sh", &job.folder);
-        shell
-            .args(["-c", COMMAND_SCRIPT])
-            .arg(&job.shell)
-            .arg(shell_text(job))
-            .arg(job.limits.ulimit_script());
-        shell
-            .envs(job.environment.iter())
-            .env(group_processes::GROUP_VARIABLE, group_processes::group_mark(group));
-        shell.env(OWNER_VARIABLE, own_owner_name());
-        shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = shell.process_group(group.as_raw_nonzero().get()).spawn()?;
-        let pipe = child.stdout.take().ok_or_else(|| io::Error::other("no pipe to read from"))?;
-        Ok(Self { child, output: OutputReader::new(pipe, job.spill_target.clone()), guard })
+    pub(super) async fn start(
+        job: &CommandJob,
+        launcher: &dyn ProcessLauncher,
+    ) -> io::Result<Self> {
+        let mut process = GroupedProcess::start(launch_request(job), launcher).await?;
+        let pipe = process.take_stdout()?;
+        Ok(Self { process, output: OutputReader::new(pipe, job.spill_target.clone()) })
     }
 
     /// Waits until the command itself ends or times out.
@@ -53,7 +38,7 @@ impl CommandProcess {
         stop: impl Future<Output = ()>,
     ) -> io::Result<CommandExit> {
         let how = tokio::select! {
-            status = self.child.wait() => CommandExit::Exited(status?),
+            status = self.process.wait() => CommandExit::Exited(status?),
             () = clock.sleep(timeout_ms) => return Ok(CommandExit::TimedOut),
             () = stop => return Ok(CommandExit::Stopped),
             never = self.output.read_forever() => match never {},
@@ -65,7 +50,7 @@ impl CommandProcess {
     /// Ends what is left of the command, and reads its last output.
     pub(super) async fn end_group(&mut self, clock: &dyn Clock) -> CleanupResult {
         tokio::select! {
-            cleanup = group_cleanup::end_group(&mut self.guard, clock) => cleanup,
+            cleanup = self.process.end_group(clock) => cleanup,
             never = self.output.read_forever() => match never {},
         }
     }
@@ -74,6 +59,23 @@ impl CommandProcess {
     pub(super) fn into_output(self) -> (String, Option<OutputFile>) {
         self.output.finish()
     }
+}
+
+/// Returns the shell that limits itself and becomes the command's shell.
+fn launch_request(job: &CommandJob) -> LaunchRequest {
+    let mut request = LaunchRequest::new(LaunchPurpose::Command, "/bin/sh", &job.folder);
+    request.arguments = vec![
+        "-c".into(),
+        COMMAND_SCRIPT.into(),
+        job.shell.clone().into(),
+        shell_text(job),
+        job.limits.ulimit_script().into(),
+    ];
+    request.environment =
+        job.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    request.stdout = LaunchStream::Piped;
+    request.writable.extend(job.final_folder_file.clone());
+    request
 }
 
 /// Returns the command, and before it the code that writes the final working folder. It is on the

@@ -9,10 +9,15 @@ use super::process_guard::ProcessGuard;
 use super::{CleanupResult, group_processes};
 use crate::limits::{KILL_WAIT_MS, PROCESS_POLL_MS, TERMINATION_GRACE_MS};
 
-/// Ends all processes of the guard's group, and the guard. An empty group costs one check.
-pub(super) async fn end_group(guard: &mut ProcessGuard, clock: &dyn Clock) -> CleanupResult {
-    let found = group_processes::find_in_group(guard.group()).await;
-    let mut sweep = GroupCleanup { guard, clock, remaining: found.clone() };
+/// Ends all processes of the guard's group, and the guard. An empty group costs one check. The
+/// helpers of a launcher are in the group and end with the guard.
+pub(super) async fn end_group(
+    guard: &mut ProcessGuard,
+    helpers: &[i32],
+    clock: &dyn Clock,
+) -> CleanupResult {
+    let found = group_processes::find_in_group(guard.group(), helpers).await;
+    let mut sweep = GroupCleanup { guard, helpers, clock, remaining: found.clone() };
     sweep.signal_until_gone(Signal::TERM, TERMINATION_GRACE_MS).await;
     sweep.signal_until_gone(Signal::KILL, KILL_WAIT_MS).await;
     let leaked = sweep.remaining.len();
@@ -22,6 +27,7 @@ pub(super) async fn end_group(guard: &mut ProcessGuard, clock: &dyn Clock) -> Cl
 
 struct GroupCleanup<'a> {
     guard: &'a ProcessGuard,
+    helpers: &'a [i32],
     clock: &'a dyn Clock,
     remaining: Vec<Pid>,
 }
@@ -34,7 +40,7 @@ impl GroupCleanup<'_> {
         while !self.remaining.is_empty() && self.clock.monotonic_ms() < until {
             self.signal_remaining(signal, &mut told);
             self.clock.sleep(PROCESS_POLL_MS).await;
-            self.remaining = group_processes::find_in_group(self.guard.group()).await;
+            self.remaining = group_processes::find_in_group(self.guard.group(), self.helpers).await;
         }
     }
 

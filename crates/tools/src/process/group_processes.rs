@@ -14,10 +14,12 @@ pub(super) fn group_mark(group: Pid) -> String {
     format!("{}.", group.as_raw_nonzero())
 }
 
-/// Returns the running processes of a group, without the guard.
-pub(super) async fn find_in_group(group: Pid) -> Vec<Pid> {
+/// Returns the running processes of a group, without the guard and the helpers of a launcher.
+pub(super) async fn find_in_group(group: Pid, helpers: &[i32]) -> Vec<Pid> {
     let look = move || find_in_group_at(group, Path::new("/proc"));
-    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+    let mut found = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+    found.retain(|pid| !helpers.contains(&pid.as_raw_nonzero().get()));
+    found
 }
 
 /// Returns the running processes of a group, as seen in a given `/proc`; none where there is no

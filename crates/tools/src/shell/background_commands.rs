@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use windlass_core::call::outcome::ToolError;
 use windlass_core::log::ids::LaneId;
-use windlass_runtime::ports::Clock;
+use windlass_runtime::ports::{Clock, ProcessLauncher};
 
 use super::running_commands::RunningGuard;
 use crate::limits::{MAX_BACKGROUND_COMMANDS, MAX_POLLED_BYTES};
@@ -38,6 +38,7 @@ pub(super) struct BackgroundCommand {
 /// A command that is about to start.
 pub(super) struct BackgroundStart {
     pub(super) job: CommandJob,
+    pub(super) launcher: Arc<dyn ProcessLauncher>,
     pub(super) output: PathBuf,
     pub(super) running_guard: Option<RunningGuard>,
 }
@@ -58,7 +59,7 @@ impl BackgroundCommands {
         started: BackgroundStart,
         clock: Arc<dyn Clock>,
     ) -> Option<()> {
-        let BackgroundStart { job, output: output_file, running_guard } = started;
+        let BackgroundStart { job, launcher, output: output_file, running_guard } = started;
         let mut shells = lock_ignoring_poison(&self.commands);
         let running = shells.iter().filter(|((of, _), shell)| of == lane && shell.is_running());
         if running.count() >= MAX_BACKGROUND_COMMANDS {
@@ -67,7 +68,8 @@ impl BackgroundCommands {
         let (stop, ended) = (Arc::new(Notify::new()), Arc::new(Mutex::new(None)));
         let (stopped, result) = (Arc::clone(&stop), Arc::clone(&ended));
         let task = tokio::spawn(async move {
-            let end = process::run_command(&job, clock.as_ref(), stopped.notified()).await;
+            let (launcher, clock) = (launcher.as_ref(), clock.as_ref());
+            let end = process::run_command(&job, launcher, clock, stopped.notified()).await;
             *lock_ignoring_poison(&result) = Some(end);
             drop(running_guard);
         });

@@ -237,7 +237,8 @@ impl BashTool {
             SpillTarget { path, threshold_bytes: OUTPUT_FILE_THRESHOLD_BYTES },
         );
         job.final_folder_file = outputs.and_then(|_| working_folder::new_folder_file(state));
-        let ended = process::run_command(&job, self.clock.as_ref(), std::future::pending()).await;
+        let (launcher, clock) = (self.tool_context.launcher().as_ref(), self.clock.as_ref());
+        let ended = process::run_command(&job, launcher, clock, std::future::pending()).await;
         let (zones, said) = (self.tool_context.zones(), job.final_folder_file.as_deref());
         let went = working_folder::record_final_folder(
             state,
@@ -269,7 +270,8 @@ impl BashTool {
         let id = format!("bash_{}_{}", context.call.model_call, context.call.index);
         let clock = Arc::clone(&self.clock);
         let text = report::background_started_text(&id, &output);
-        let started = BackgroundStart { job, output, running_guard };
+        let launcher = Arc::clone(self.tool_context.launcher());
+        let started = BackgroundStart { job, launcher, output, running_guard };
         match self.tool_context.background_commands().start(&context.lane, &id, started, clock) {
             Some(()) => ToolOutcome::Done(RawJson::string(&text)),
             None => ToolOutcome::Failed(too_many_error()),
