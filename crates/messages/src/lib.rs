@@ -13,6 +13,7 @@ mod message_uuid;
 mod projection;
 mod schema;
 mod stop_text;
+mod timeline;
 mod transcript;
 
 pub use iso_time::format_iso_time;
@@ -31,4 +32,5 @@ pub use projection::{
 };
 pub use schema::message_schema;
 pub use stop_text::{stop_reason, stop_reason_with};
+pub use timeline::{RunTimeline, SpanKind, SpanStatus, SpanTokens, TimelineBuilder, TimelineSpan};
 pub use transcript::{TranscriptContext, TranscriptProjection, sub_agent_id};

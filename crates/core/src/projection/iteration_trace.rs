@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{TraceCall, TraceRow};
 use crate::call::call_state::{Call, CallState};
 use crate::log::entry::Entry;
-use crate::log::record::{Record, Transition};
+use crate::log::record::Record;
 use crate::message::content_block::ErrorFlag;
 use crate::message::reply::TokenUsage;
 use crate::run::active_run::{Round, Run};
@@ -75,7 +75,7 @@ fn iteration_row(now: &Conversation, entry: &Entry, round: Option<&Round>) -> Op
             .map(|round| round.calls.iter().map(trace_call).collect())
             .unwrap_or_default(),
         usage: last.reply.usage,
-        transition: transition_name(last.transition),
+        transition: last.transition.name(),
         at: entry.at,
     })
 }
@@ -117,24 +117,5 @@ fn trace_call(call: &Call) -> TraceCall {
             | CallState::Lost
             | CallState::AwaitingPostHook(_) => "",
         },
-    }
-}
-
-fn transition_name(transition: Transition) -> &'static str {
-    match transition {
-        Transition::Prompt => "prompt",
-        Transition::ToolResults => "run_tools",
-        Transition::ContinueText => "continue_text",
-        Transition::ReissueToolUse => "reissue_tool_use",
-        Transition::RaiseCap => "raise_cap",
-        Transition::Resume => "resume",
-        Transition::Reprompt => "reprompt",
-        Transition::Steer => "steer",
-        Transition::Retry => "retry",
-        Transition::Compacted => "compacted",
-        Transition::OwnerChanged => "owner_changed",
-        Transition::Rejected => "rejected",
-        Transition::Guidance => "guidance",
-        Transition::WrapUp => "wrap_up",
     }
 }

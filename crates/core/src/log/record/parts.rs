@@ -135,6 +135,29 @@ pub enum Transition {
     WrapUp,
 }
 
+impl Transition {
+    /// Returns the name of the transition, as the trace has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::ToolResults => "run_tools",
+            Self::ContinueText => "continue_text",
+            Self::ReissueToolUse => "reissue_tool_use",
+            Self::RaiseCap => "raise_cap",
+            Self::Resume => "resume",
+            Self::Reprompt => "reprompt",
+            Self::Steer => "steer",
+            Self::Retry => "retry",
+            Self::Compacted => "compacted",
+            Self::OwnerChanged => "owner_changed",
+            Self::Rejected => "rejected",
+            Self::Guidance => "guidance",
+            Self::WrapUp => "wrap_up",
+        }
+    }
+}
+
 /// What bounds the output of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
