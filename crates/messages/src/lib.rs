@@ -28,7 +28,7 @@ pub use message::{
 pub use message_uuid::derive_uuid;
 pub use projection::{
     MessageProjection, ProjectionOptions, ResultAudience, ResultLabel, SubAgentOrigin,
-    ToolResultView,
+    ToolProgress, ToolResultView,
 };
 pub use schema::message_schema;
 pub use stop_text::{stop_reason, stop_reason_with};

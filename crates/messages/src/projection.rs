@@ -13,6 +13,7 @@ mod turn_messages;
 pub use result_label::{ResultAudience, ResultLabel};
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use windlass_core::apply::apply;
@@ -32,6 +33,7 @@ use windlass_core::stop::StopCause;
 
 use crate::message::{
     ContentBlock, InitInfo, Message, SystemEvent, SystemMessage, TombstoneMessage,
+    ToolProgressMessage,
 };
 use crate::message_uuid::derive_uuid;
 use reply_events::ReplyEvents;
@@ -68,6 +70,21 @@ pub struct SubAgentOrigin {
     pub agent_id: String,
     /// The kind of the sub-agent.
     pub subagent_type: String,
+}
+
+/// What a running call has reported.
+#[derive(Debug, Clone)]
+pub struct ToolProgress {
+    /// The call.
+    pub call: CallId,
+    /// How long it has been running.
+    pub elapsed_ms: u64,
+    /// What it printed since the last report.
+    pub output: String,
+    /// The number of bytes before `output` that were left out.
+    pub omitted_bytes: u64,
+    /// How much is done, how much there is to do, and what the call does now.
+    pub step: Option<(Option<f64>, Option<f64>, Option<String>)>,
 }
 
 /// Turns the entries of one conversation into messages.
@@ -191,6 +208,26 @@ impl MessageProjection {
     /// Takes a piece of the reply in flight, of which an interrupt leaves nothing else.
     pub fn on_text_delta(&mut self, text: &str) {
         self.live_text.push_str(text);
+    }
+
+    /// Returns the message about a call that is still running; `None` if the run has no such call.
+    pub fn on_call_progress(&mut self, progress: ToolProgress) -> Option<Message> {
+        let (tool_use_id, tool_name) = self.tool_use_of(progress.call)?;
+        let ToolProgress { elapsed_ms, output, omitted_bytes, step, .. } = progress;
+        let (done, total, status) = step.unwrap_or_default();
+        Some(Message::ToolProgress(ToolProgressMessage {
+            tool_use_id: tool_use_id.to_string(),
+            tool_name: tool_name.to_string(),
+            parent_tool_use_id: self.parent_tool_use_id(),
+            elapsed_time_seconds: Duration::from_millis(elapsed_ms).as_secs_f64(),
+            output: Some(output).filter(|output| !output.is_empty()),
+            omitted_bytes: Some(omitted_bytes).filter(|omitted| *omitted > 0),
+            progress: done,
+            total,
+            status,
+            session_id: self.session_id.clone(),
+            uuid: self.live_uuid(),
+        }))
     }
 
     /// Returns the message with which a run starts.

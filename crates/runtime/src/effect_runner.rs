@@ -2,6 +2,7 @@
 //! are started, unwanted ones are aborted, and every effect ends by sending one input to the
 //! driver.
 
+mod live_progress;
 mod model_call;
 mod reviews;
 mod tool_calls;

@@ -2,6 +2,7 @@
 //! traits; nothing here knows which vendor, disk or clock is behind it.
 
 mod call_heartbeat;
+mod call_progress;
 mod clock;
 mod hook_message;
 mod hooks;
@@ -15,6 +16,7 @@ mod store_error;
 mod tool;
 
 pub use call_heartbeat::CallHeartbeat;
+pub use call_progress::{CallProgress, MAX_LIVE_OUTPUT_BYTES, ProgressReporter, ProgressStep};
 pub use clock::Clock;
 pub use hook_message::{HookMessage, HookMessageLevel, HookMessages};
 pub use hooks::{HookContext, HookResponse, Hooks, NoHooks, SessionEndReason};

@@ -32,7 +32,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use windlass_runtime::ports::{Clock, ProcessLauncher};
+use windlass_runtime::ports::{Clock, ProcessLauncher, ProgressReporter};
 
 pub(crate) use environment::CommandEnvironment;
 pub(crate) use grouped_process::GroupedProcess;
@@ -58,6 +58,8 @@ pub(crate) struct CommandJob {
     pub(crate) spill_target: SpillTarget,
     /// The file to which its shell writes its final working folder.
     pub(crate) final_folder_file: Option<PathBuf>,
+    /// Takes the output while the command runs.
+    pub(crate) live_output: ProgressReporter,
 }
 
 /// The file for output that is longer than shown.

@@ -9,7 +9,7 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::{CallId, LaneId};
 use windlass_core::message::raw_json::RawJson;
 use windlass_runtime::SystemClock;
-use windlass_runtime::ports::{CallContext, CallHeartbeat, Clock, Tool};
+use windlass_runtime::ports::{CallContext, CallHeartbeat, Clock, ProgressReporter, Tool};
 use windlass_tools::{BashTool, EditTool, ReadTool, ToolContext, WriteTool};
 
 pub(crate) fn call_context() -> CallContext {
@@ -21,6 +21,7 @@ pub(crate) fn call_context() -> CallContext {
         subject: windlass_core::permission::CallSubject::Nothing,
         settings: None,
         heartbeat: CallHeartbeat::default(),
+        progress: ProgressReporter::default(),
     }
 }
 

@@ -4,14 +4,15 @@
 
 #[doc(inline)]
 pub use windlass_runtime::ports::{
-    AbandonedLane, Affinity, AppendRequest, BoxFuture, CallContext, CallHeartbeat, ClaimQuery,
-    Clock, DeletedRows, EncodedEntry, EnqueuedMessage, EventCount, HookContext, HookMessage,
-    HookMessageLevel, HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim, LaneInfo,
-    LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess, NoHooks,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, CallContext, CallHeartbeat, CallProgress,
+    ClaimQuery, Clock, DeletedRows, EncodedEntry, EnqueuedMessage, EventCount, HookContext,
+    HookMessage, HookMessageLevel, HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim,
+    LaneInfo, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess, NoHooks,
     NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ProcessHandle, ProcessLauncher,
-    ReconcileRequest, RemovedLanes, ReplyObserver, ResumeOverride, RetentionCutoffs, RunInfo,
-    RunTraceEnd, ServedWorkspace, SessionEndReason, SpendingAccount, SpendingChange, StoreError,
-    ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo, WorkerScope,
+    ProgressReporter, ProgressStep, ReconcileRequest, RemovedLanes, ReplyObserver, ResumeOverride,
+    RetentionCutoffs, RunInfo, RunTraceEnd, ServedWorkspace, SessionEndReason, SpendingAccount,
+    SpendingChange, StoreError, ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo,
+    WorkerScope,
 };
 
 /// # Examples

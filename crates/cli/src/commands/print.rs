@@ -65,8 +65,9 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
 
 /// What the output needs besides entries and text.
 fn stream_options(output: &OutputArgs) -> StreamOptions {
-    let streams = output.format() == OutputFormat::StreamJson;
-    StreamOptions { reply_events: streams && output.include_partial_messages }
+    let partial = output.format() == OutputFormat::StreamJson && output.include_partial_messages;
+    let shows_tail = !output.is_for_programs() && output::shows_progress_line();
+    StreamOptions { reply_events: partial, call_progress: partial || shows_tail }
 }
 
 /// Checks that all given flags can apply to the run of this prompt alone. Some flags apply to

@@ -41,6 +41,7 @@ impl JsonOutput {
         let options = MessageOptions {
             audience: sdk::result_audience(),
             partial_messages: streams && output.include_partial_messages,
+            tool_progress: streams && output.include_partial_messages,
             ..MessageOptions::default()
         };
         let reader = MessageReader::new(session, before, settings, options);

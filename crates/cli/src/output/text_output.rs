@@ -11,11 +11,13 @@ use windlass::core::permission::PermissionDecision;
 use windlass::core::projection::limit_reached;
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::{Conversation, RunEnd};
+use windlass::ports::CallProgress;
 use windlass::tools::DiffHunk;
 use windlass::{RunOutcome, Session, StreamItem};
 
 use super::answer_text::{AnswerText, ReplyRole};
 use super::diff_view;
+use super::live_tail::LiveTail;
 use super::parked_run::ParkedRun;
 use super::retry_timeout::RetryTimeout;
 use super::spinner::Spinner;
@@ -35,6 +37,11 @@ pub(super) struct TextOutput {
     colours: ColorSupport,
 }
 
+/// Returns whether a progress line is drawn on standard error.
+pub(crate) fn shows_progress_line() -> bool {
+    io::stderr().is_terminal() && ColorSupport::of_stderr() == ColorSupport::Enabled
+}
+
 /// The numbers of the limit that ended the run, unless the next run has started: then the
 /// conversation has that run's numbers.
 fn reached_limit(ended: &RunEnd, now: &Conversation) -> Option<String> {
@@ -49,8 +56,8 @@ struct CallTracker {
     names: BTreeMap<CallId, String>,
     /// Calls that sub-agents answer.
     sub_agent_calls: BTreeSet<CallId>,
-    /// Running calls.
-    running: BTreeSet<CallId>,
+    /// Running calls, with the last lines that they printed.
+    running: BTreeMap<CallId, LiveTail>,
     /// Calls whose end was printed already.
     reported: BTreeSet<CallId>,
     /// Task lists that calls wrote.
@@ -59,13 +66,11 @@ struct CallTracker {
 
 impl TextOutput {
     pub(super) fn new(verbose: bool) -> Self {
-        let drawn =
-            io::stderr().is_terminal() && ColorSupport::of_stderr() == ColorSupport::Enabled;
         Self {
             answer: AnswerText::new(),
             thinking: false,
             verbose,
-            spinner: drawn.then(Spinner::new),
+            spinner: shows_progress_line().then(Spinner::new),
             calls: CallTracker::default(),
             paused: false,
             colours: ColorSupport::of_stderr(),
@@ -97,7 +102,7 @@ impl TextOutput {
             return;
         }
         if let Some(spinner) = &mut self.spinner {
-            spinner.draw(&self.calls.running_line());
+            spinner.draw(&self.calls.running_line(), self.calls.running_tail());
         }
     }
 
@@ -141,6 +146,10 @@ impl TextOutput {
             StreamItem::Entry(entry) => self.print_entry(entry, patience),
             StreamItem::HookMessage(message) => {
                 self.print_note(&messages::hook_message(message));
+                Ok(())
+            }
+            StreamItem::CallProgress { call, progress, .. } => {
+                self.calls.push_output(*call, progress);
                 Ok(())
             }
             StreamItem::RunEnded(_) | StreamItem::ReplyEvent { .. } => Ok(()),
@@ -340,9 +349,22 @@ impl TextOutput {
 impl CallTracker {
     /// The running calls, as one line.
     fn running_line(&self) -> String {
-        let mut names = self.running.iter().filter_map(|call| self.names.get(call));
+        let mut names = self.running.keys().filter_map(|call| self.names.get(call));
         let Some(first) = names.next() else { return String::new() };
         messages::running_calls(first, names.count())
+    }
+
+    /// The last lines that a running call printed.
+    fn running_tail(&self) -> Vec<&str> {
+        let mut tails = self.running.values().map(|tail| tail.lines().collect::<Vec<_>>());
+        tails.find(|lines| !lines.is_empty()).unwrap_or_default()
+    }
+
+    /// Takes what a running call has printed.
+    fn push_output(&mut self, call: CallId, progress: &CallProgress) {
+        if let Some(tail) = self.running.get_mut(&call) {
+            tail.push(progress);
+        }
     }
 
     fn observe(&mut self, record: &Record) {
@@ -352,7 +374,7 @@ impl CallTracker {
             }
             Record::PermissionDecided { call, verdict: PermissionDecision::Allow { .. } }
             | Record::CallStarted { call } => {
-                self.running.insert(*call);
+                self.running.entry(*call).or_default();
             }
             Record::PermissionDecided { call, verdict: PermissionDecision::Deny { .. } }
             | Record::CallReturned { call }

@@ -11,9 +11,7 @@ use windlass::core::log::ids::RunId;
 use windlass::core::message::content_block::ContentBlock;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::settings::run_settings::RunSettings;
-use windlass::messages::{
-    InitInfo, Message, MessageOptions, MessageReader, ResultAudience, ResultMessage, SystemEvent,
-};
+use windlass::messages::{InitInfo, Message, MessageReader, ResultMessage, SystemEvent};
 use windlass::ports::SessionEndReason;
 use windlass::{RunOutcome, Session};
 
@@ -27,6 +25,7 @@ use super::prompt_queue::PromptQueue;
 use super::session_state::SessionState;
 use super::side_frames::SideEvents;
 use super::slash_commands::PromptMeaning;
+use super::start::message_options;
 use super::transcripts::Transcripts;
 use super::turn::{Turn, TurnEvent, TurnStart};
 use crate::args::PrintArgs;
@@ -243,12 +242,7 @@ impl Channel {
 
     /// Reads the conversation as messages for the program.
     pub(super) fn message_reader(&self, before: Conversation) -> MessageReader {
-        let options = MessageOptions {
-            audience: ResultAudience::AgentSdk,
-            partial_messages: self.print.agent.output.include_partial_messages,
-            prompts: self.print.sdk.replay_user_messages,
-            sub_agent_text: self.print.sdk.forward_subagent_text,
-        };
+        let options = message_options(&self.print);
         MessageReader::new(&self.session, before, &self.setup.settings, options)
     }
 

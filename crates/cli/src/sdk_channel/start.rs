@@ -6,8 +6,9 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 use tokio::sync::mpsc;
+use windlass::SystemClock;
+use windlass::messages::{MessageOptions, ResultAudience};
 use windlass::tools::{CommandHooks, HookConfig};
-use windlass::{StreamOptions, SystemClock};
 
 use super::approvals::Approvals;
 use super::channel_loop::{Channel, ChannelSources};
@@ -162,10 +163,9 @@ impl Connection {
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
         };
         let setup = setup::start_for_host(old.clone(), &self.print.agent, parts).await?;
-        let partial = self.print.agent.output.include_partial_messages;
         let session = conversation::open(&self.print, &setup, old)
             .await?
-            .with_stream_options(StreamOptions { reply_events: partial });
+            .with_stream_options(message_options(&self.print).to_stream_options());
         let state =
             Arc::new(SessionState::new(self.writer.clone(), StateReaders::from_environment()));
         let (approvals, answers) = Approvals::new(
@@ -253,5 +253,17 @@ impl Connection {
             .await?;
         terminal::print_error(&error);
         Err(StartFailure::Reported)
+    }
+}
+
+/// Which messages the program wants.
+pub(super) fn message_options(print: &PrintArgs) -> MessageOptions {
+    let partial_messages = print.agent.output.include_partial_messages;
+    MessageOptions {
+        audience: ResultAudience::AgentSdk,
+        partial_messages,
+        prompts: print.sdk.replay_user_messages,
+        sub_agent_text: print.sdk.forward_subagent_text,
+        tool_progress: partial_messages,
     }
 }

@@ -55,6 +55,7 @@ mod stats;
 mod stop_causes;
 mod store_address;
 mod terminal;
+mod tool_progress;
 mod trace;
 mod trust;
 mod untrusted_folders;

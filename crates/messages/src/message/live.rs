@@ -31,6 +31,9 @@ pub struct ToolProgressMessage {
     /// What the tool wrote since the last message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// The number of bytes before `output` that were left out, because there was much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted_bytes: Option<u64>,
     /// How much is done, in units of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<f64>,

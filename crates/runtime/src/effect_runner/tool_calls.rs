@@ -18,8 +18,9 @@ use windlass_core::run::active_run::{EarlyCall, Run};
 use windlass_core::run::conversation::Conversation;
 
 use super::EffectRunner;
+use super::live_progress::{ReportedCall, publish_progress};
 use crate::adapter_guard::{catch_panic, with_timeout};
-use crate::ports::{CallContext, CallHeartbeat, Clock, HookResponse, Tool};
+use crate::ports::{CallContext, CallHeartbeat, Clock, HookResponse, ProgressReporter, Tool};
 
 /// A call that is ready to run.
 struct PreparedCall {
@@ -46,13 +47,19 @@ impl EffectRunner {
         };
         let clock = Arc::clone(&self.agent.ports.clock);
         let (semaphore, lane) = (self.tool_semaphore.clone(), self.lane.clone());
+        let (readers, progress) = (self.readers(), ready.context.progress.clone());
         self.spawn_effect(async move {
             let _turn = match semaphore {
                 Some(semaphore) => Some(semaphore.acquire(&lane).await),
                 None => None,
             };
             let started_at = clock.now();
-            let (outcome, context) = run_with_timeout(ready, clock.as_ref()).await;
+            let reported = ReportedCall { call: id, started_at, progress };
+            let (outcome, context) = tokio::select! {
+                biased;
+                returned = run_with_timeout(ready, clock.as_ref()) => returned,
+                never = publish_progress(reported, readers, clock.as_ref()) => match never {},
+            };
             Input::ToolReturned { call: id, attempt, started_at, outcome, context }
         })
     }
@@ -69,10 +76,19 @@ impl EffectRunner {
         let run = conversation.run.as_ref().map_or("", |run| run.id.as_str());
         let idempotency_key = idempotency_key(run, id, &tool_use);
         let (lane, heartbeat) = (self.lane.clone(), CallHeartbeat::default());
+        let progress = ProgressReporter::default();
         let subject = authorized_subject(conversation, id);
         let settings = conversation.settings.clone();
-        let context =
-            CallContext { lane, call: id, idempotency_key, attempt, subject, settings, heartbeat };
+        let context = CallContext {
+            lane,
+            call: id,
+            idempotency_key,
+            attempt,
+            subject,
+            settings,
+            heartbeat,
+            progress,
+        };
         Some(PreparedCall { tool, context, tool_use, timeout_ms })
     }
 

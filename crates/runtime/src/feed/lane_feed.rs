@@ -24,6 +24,8 @@ struct ReaderQueues {
     detailed: OnceLock<broadcast::Sender<StreamItem>>,
     /// The number of readers that want events of replies.
     event_readers: AtomicUsize,
+    /// The number of readers that want live output of calls.
+    progress_readers: AtomicUsize,
 }
 
 /// A reader of the items that were published after it subscribed.
@@ -52,6 +54,9 @@ impl LaneFeed {
         if options.reply_events {
             queues.event_readers.fetch_add(1, Ordering::SeqCst);
         }
+        if options.call_progress {
+            queues.progress_readers.fetch_add(1, Ordering::SeqCst);
+        }
         LaneFeedReader { items, queues, options, call_with_events: None }
     }
 
@@ -67,9 +72,16 @@ impl LaneFeed {
         self.queues.event_readers.load(Ordering::SeqCst) > 0
     }
 
+    /// Returns whether a reader wants live output of calls.
+    #[must_use]
+    pub fn has_progress_readers(&self) -> bool {
+        self.queues.progress_readers.load(Ordering::SeqCst) > 0
+    }
+
     /// Sends an item to every reader that wants it; a slow reader cannot delay it.
     pub fn publish(&self, item: &StreamItem) {
-        let is_detail = matches!(item, StreamItem::ReplyEvent { .. });
+        let is_detail =
+            matches!(item, StreamItem::ReplyEvent { .. } | StreamItem::CallProgress { .. });
         if !is_detail {
             send(&self.queues.plain, item);
         }
@@ -111,6 +123,7 @@ impl LaneFeedReader {
                 true
             }
             StreamItem::ReplyEvent { .. } => false,
+            StreamItem::CallProgress { .. } => self.options.call_progress,
         }
     }
 }
@@ -119,6 +132,9 @@ impl Drop for LaneFeedReader {
     fn drop(&mut self) {
         if self.options.reply_events {
             self.queues.event_readers.fetch_sub(1, Ordering::SeqCst);
+        }
+        if self.options.call_progress {
+            self.queues.progress_readers.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

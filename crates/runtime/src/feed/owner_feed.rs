@@ -120,6 +120,12 @@ impl OwnerFeed {
         self.options.reply_events
     }
 
+    /// Returns whether the owner wants live output of calls.
+    #[must_use]
+    pub fn wants_call_progress(&self) -> bool {
+        self.options.call_progress
+    }
+
     /// Sends an item to the owner, after everything that came before it; waits for a free slot.
     ///
     /// # Errors

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use windlass_core::log::entry::Entry;
-use windlass_core::log::ids::ModelCallId;
+use windlass_core::log::ids::{CallId, ModelCallId};
 use windlass_core::run::conversation::RunEnd;
 
 use super::TextKind;
-use crate::ports::HookMessage;
+use crate::ports::{CallProgress, HookMessage};
 
 /// An item of a stream: something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,17 @@ pub enum StreamItem {
         /// `content_block_start`, `content_block_delta`, `content_block_stop`, `message_delta` or
         /// `message_stop`. Deltas of one block that wait for a slow reader are joined.
         event: Arc<str>,
+    },
+    /// A call that is still running has printed something or is further than before, for readers
+    /// with [`StreamOptions::call_progress`](super::StreamOptions::call_progress). It is not
+    /// recorded.
+    CallProgress {
+        /// The call.
+        call: CallId,
+        /// How long it has been running, in milliseconds.
+        elapsed_ms: u64,
+        /// What it has reported since the last item.
+        progress: Arc<CallProgress>,
     },
     /// A hook has a message for the user. It is not recorded.
     HookMessage(Arc<HookMessage>),

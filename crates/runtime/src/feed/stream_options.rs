@@ -10,4 +10,7 @@ pub struct StreamOptions {
     /// ([`StreamItem::ReplyEvent`](super::StreamItem::ReplyEvent)), in place of pieces of text and
     /// thinking. Pieces are still delivered of a reply whose model sends no events.
     pub reply_events: bool,
+    /// What running calls print and how far they are
+    /// ([`StreamItem::CallProgress`](super::StreamItem::CallProgress)).
+    pub call_progress: bool,
 }

@@ -111,6 +111,7 @@ impl Subscription {
                 | StreamItem::TextDelta { .. }
                 | StreamItem::ThinkingDelta { .. }
                 | StreamItem::ReplyEvent { .. }
+                | StreamItem::CallProgress { .. }
                 | StreamItem::HookMessage(_)),
             ) => Some(piece),
             Ok(StreamItem::Entry(_)) | Err(_) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BoxFuture, CallHeartbeat};
+use super::{BoxFuture, CallHeartbeat, ProgressReporter};
 use windlass_core::call::call_facts::CallFacts;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::{CallId, LaneId};
@@ -78,4 +78,6 @@ pub struct CallContext {
     pub settings: Option<Arc<Settings>>,
     /// The heartbeat with which a long call reports that it is still working.
     pub heartbeat: CallHeartbeat,
+    /// Takes live output and progress of the call, for readers that want to see them.
+    pub progress: ProgressReporter,
 }

@@ -288,6 +288,7 @@ impl RunStream {
             | StreamItem::TextDelta { .. }
             | StreamItem::ThinkingDelta { .. }
             | StreamItem::ReplyEvent { .. }
+            | StreamItem::CallProgress { .. }
             | StreamItem::HookMessage(_) => {}
         }
         item

@@ -27,7 +27,8 @@ impl CommandProcess {
     ) -> io::Result<Self> {
         let mut process = GroupedProcess::start(launch_request(job), launcher).await?;
         let pipe = process.take_stdout()?;
-        Ok(Self { process, output: OutputReader::new(pipe, job.spill_target.clone()) })
+        let output = OutputReader::new(pipe, job.spill_target.clone(), job.live_output.clone());
+        Ok(Self { process, output })
     }
 
     /// Waits until the command itself ends or times out.

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use tokio::io::AsyncReadExt;
 use tokio::process::ChildStdout;
-use windlass_runtime::ports::Clock;
+use windlass_runtime::ports::{Clock, ProgressReporter};
 
 use super::capture::HeadTailCapture;
 use super::spill_file::SpillFile;
@@ -19,15 +19,21 @@ pub(super) struct OutputReader {
     buffer: Vec<u8>,
     capture: HeadTailCapture,
     spill: SpillFile,
+    live_output: ProgressReporter,
 }
 
 impl OutputReader {
-    pub(super) fn new(pipe: ChildStdout, spill: SpillTarget) -> Self {
+    pub(super) fn new(
+        pipe: ChildStdout,
+        spill: SpillTarget,
+        live_output: ProgressReporter,
+    ) -> Self {
         Self {
             pipe,
             buffer: vec![0; BUFFER_BYTES],
             capture: HeadTailCapture::default(),
             spill: SpillFile::new(spill),
+            live_output,
         }
     }
 
@@ -56,6 +62,7 @@ impl OutputReader {
             let bytes = self.buffer.get(..read).unwrap_or_default();
             self.spill.push(bytes);
             self.capture.push(bytes);
+            self.live_output.report_output(bytes);
         }
     }
 }

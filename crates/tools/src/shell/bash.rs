@@ -12,7 +12,7 @@ use windlass_core::log::ids::LaneId;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::{CallSubject, ShellCommand};
 use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
-use windlass_runtime::ports::{BoxFuture, CallContext, Clock, Tool};
+use windlass_runtime::ports::{BoxFuture, CallContext, Clock, ProgressReporter, Tool};
 
 use super::command_analysis::{ConcurrentCommands, ShellContext, analyze_command_in};
 use super::running_commands::{RunMode, RunningCommands, RunningGuard, changes_no_files};
@@ -185,6 +185,7 @@ impl BashTool {
             limits: self.limits,
             spill_target,
             final_folder_file: None,
+            live_output: ProgressReporter::default(),
         }
     }
 
@@ -236,6 +237,7 @@ impl BashTool {
             folder,
             SpillTarget { path, threshold_bytes: OUTPUT_FILE_THRESHOLD_BYTES },
         );
+        job.live_output = context.progress.clone();
         job.final_folder_file = outputs.and_then(|_| working_folder::new_folder_file(state));
         let (launcher, clock) = (self.tool_context.launcher().as_ref(), self.clock.as_ref());
         let ended = process::run_command(&job, launcher, clock, std::future::pending()).await;

@@ -19,9 +19,9 @@ use windlass_messages::{
     Message, MessageProjection, ProjectionOptions, SubAgentOrigin, sub_agent_id,
 };
 use windlass_runtime::Session;
-use windlass_runtime::feed::{StreamItem, Subscription, SubscriptionError};
+use windlass_runtime::feed::{StreamItem, StreamOptions, Subscription, SubscriptionError};
 
-use super::message_reader::MessageOptions;
+use super::message_reader::{MessageOptions, tool_progress};
 
 /// The feeds of the sub-agents of a conversation, and of theirs.
 pub(super) struct ChildFeeds {
@@ -79,7 +79,10 @@ impl ChildFeeds {
         let settings = Settings::new(ModelSpec::with_defaults(""));
         let projection =
             MessageProjection::new(&child, Conversation::default(), &settings, options);
-        let items = self.session.sibling(child.clone()).subscribe(0);
+        let details =
+            StreamOptions { call_progress: self.options.tool_progress, ..StreamOptions::default() };
+        let sibling = self.session.sibling(child.clone()).with_stream_options(details);
+        let items = sibling.subscribe(0);
         let feed = ChildFeed { lane: child.clone(), items, projection, is_over: false };
         self.feeds.insert(child, feed);
     }
@@ -129,13 +132,26 @@ impl ChildFeeds {
     }
 
     fn read_child(&mut self, lane: &LaneId, item: &StreamItem) -> Vec<Message> {
-        // Live text is not a message of a sub-agent; its feed goes on.
-        let StreamItem::Entry(entry) = item else { return Vec::new() };
         let Some(mut feed) = self.feeds.remove(lane) else { return Vec::new() };
-        let messages = feed.projection.on_entry(entry);
-        feed.is_over =
-            entry.records.iter().any(|record| matches!(record, Record::RunFinished { .. }));
-        self.follow_children_of(lane, &feed.projection, entry);
+        let messages = match item {
+            StreamItem::Entry(entry) => {
+                let messages = feed.projection.on_entry(entry);
+                feed.is_over =
+                    entry.records.iter().any(|record| matches!(record, Record::RunFinished { .. }));
+                self.follow_children_of(lane, &feed.projection, entry);
+                messages
+            }
+            StreamItem::CallProgress { call, elapsed_ms, progress } => {
+                let progress = tool_progress(*call, *elapsed_ms, progress);
+                feed.projection.on_call_progress(progress).into_iter().collect()
+            }
+            // Live text is not a message of a sub-agent.
+            StreamItem::TextDelta { .. }
+            | StreamItem::ThinkingDelta { .. }
+            | StreamItem::ReplyEvent { .. }
+            | StreamItem::HookMessage(_)
+            | StreamItem::RunEnded(_) => Vec::new(),
+        };
         self.feeds.insert(lane.clone(), feed);
         messages
     }

@@ -2,15 +2,16 @@
 //! which each message makes sense.
 
 use windlass_core::log::entry::Entry;
-use windlass_core::log::ids::{LaneId, RunId};
+use windlass_core::log::ids::{CallId, LaneId, RunId};
 use windlass_core::log::record::Record;
 use windlass_core::run::conversation::Conversation;
 use windlass_core::settings::conversation_settings::Settings;
 use windlass_messages::{
     ContentBlock, Message, MessageProjection, ProjectionOptions, ResultAudience, SystemEvent,
+    ToolProgress,
 };
-use windlass_runtime::feed::{StreamItem, SubscriptionError};
-use windlass_runtime::ports::{HookMessage, HookMessageLevel};
+use windlass_runtime::feed::{StreamItem, StreamOptions, SubscriptionError};
+use windlass_runtime::ports::{CallProgress, HookMessage, HookMessageLevel};
 use windlass_runtime::{RunOutcome, Session};
 
 use super::child_feeds::ChildFeeds;
@@ -26,6 +27,8 @@ pub struct MessageOptions {
     pub prompts: bool,
     /// Whether text and thinking of sub-agents are messages; their tool calls always are.
     pub sub_agent_text: bool,
+    /// Whether live output and progress of running calls are messages.
+    pub tool_progress: bool,
 }
 
 impl MessageOptions {
@@ -42,6 +45,12 @@ impl MessageOptions {
             }
             _ => true,
         }
+    }
+
+    /// Returns the options of a session whose items a reader with these options needs.
+    #[must_use]
+    pub fn to_stream_options(self) -> StreamOptions {
+        StreamOptions { reply_events: self.partial_messages, call_progress: self.tool_progress }
     }
 
     /// Returns the options of a projection with these options.
@@ -169,6 +178,10 @@ impl MessageReader {
                 let messages = self.projection.on_reply_event(*model_call, event);
                 Ok(self.show(messages))
             }
+            StreamItem::CallProgress { call, elapsed_ms, progress } => {
+                let progress = tool_progress(*call, *elapsed_ms, progress);
+                Ok(self.projection.on_call_progress(progress).into_iter().collect())
+            }
             StreamItem::HookMessage(message) => {
                 Ok(vec![self.projection.system_message(informational(message))])
             }
@@ -215,6 +228,25 @@ impl MessageReader {
                 self.projection.unfinished_result(reason, vec![reason.to_owned()])
             }
         }
+    }
+}
+
+/// Returns what a running call has reported, for the projection.
+pub(super) fn tool_progress(
+    call: CallId,
+    elapsed_ms: u64,
+    progress: &CallProgress,
+) -> ToolProgress {
+    let step = progress.step.as_ref().map(|step| {
+        let text = step.text.as_deref().map(str::to_owned);
+        (Some(step.done), step.total, text)
+    });
+    ToolProgress {
+        call,
+        elapsed_ms,
+        output: progress.output.to_string(),
+        omitted_bytes: progress.omitted_bytes,
+        step,
     }
 }
 

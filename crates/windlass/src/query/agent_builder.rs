@@ -434,6 +434,14 @@ impl<P> AgentBuilder<P> {
         self
     }
 
+    /// Also streams what running calls print and how far they are
+    /// ([`Message::ToolProgress`](crate::Message::ToolProgress)).
+    #[must_use]
+    pub fn tool_progress(mut self) -> Self {
+        self.messages.tool_progress = true;
+        self
+    }
+
     /// Also streams text and thinking of sub-agents; their tool calls are streamed anyway.
     #[must_use]
     pub fn sub_agent_text(mut self) -> Self {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use windlass_core::run::journal::Journal;
 use windlass_core::settings::conversation_settings::Settings;
 use windlass_messages::InitInfo;
-use windlass_runtime::feed::StreamOptions;
 use windlass_runtime::ports::SessionEndReason;
 use windlass_runtime::{RunStream, Session};
 
@@ -42,8 +41,7 @@ impl ConversationClient {
         approve: Option<ApprovalCallback>,
         messages: MessageOptions,
     ) -> Self {
-        let options = StreamOptions { reply_events: messages.partial_messages };
-        let session = session.with_stream_options(options);
+        let session = session.with_stream_options(messages.to_stream_options());
         let parts = Arc::new(ClientParts { settings, init, approve, messages });
         Self { windlass, session, parts }
     }
