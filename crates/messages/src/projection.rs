@@ -3,6 +3,7 @@
 
 mod child_tasks;
 mod failure_kind;
+mod live_messages;
 mod reply_events;
 mod result_label;
 mod result_message;
@@ -10,10 +11,10 @@ mod result_tally;
 mod system_messages;
 mod turn_messages;
 
+pub use live_messages::ToolProgress;
 pub use result_label::{ResultAudience, ResultLabel};
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
 use windlass_core::apply::apply;
@@ -31,10 +32,7 @@ use windlass_core::run::review::Review;
 use windlass_core::settings::conversation_settings::{ModelSpec, Settings};
 use windlass_core::stop::StopCause;
 
-use crate::message::{
-    ContentBlock, InitInfo, Message, SystemEvent, SystemMessage, TombstoneMessage,
-    ToolProgressMessage,
-};
+use crate::message::{ContentBlock, Message, SystemEvent, SystemMessage, TombstoneMessage};
 use crate::message_uuid::derive_uuid;
 use reply_events::ReplyEvents;
 use result_tally::ResultTally;
@@ -70,21 +68,6 @@ pub struct SubAgentOrigin {
     pub agent_id: String,
     /// The kind of the sub-agent.
     pub subagent_type: String,
-}
-
-/// What a running call has reported.
-#[derive(Debug, Clone)]
-pub struct ToolProgress {
-    /// The call.
-    pub call: CallId,
-    /// How long it has been running.
-    pub elapsed_ms: u64,
-    /// What it printed since the last report.
-    pub output: String,
-    /// The number of bytes before `output` that were left out.
-    pub omitted_bytes: u64,
-    /// How much is done, how much there is to do, and what the call does now.
-    pub step: Option<(Option<f64>, Option<f64>, Option<String>)>,
 }
 
 /// Turns the entries of one conversation into messages.
@@ -208,44 +191,6 @@ impl MessageProjection {
     /// Takes a piece of the reply in flight, of which an interrupt leaves nothing else.
     pub fn on_text_delta(&mut self, text: &str) {
         self.live_text.push_str(text);
-    }
-
-    /// Returns the message about a call that is still running; `None` if the run has no such call.
-    pub fn on_call_progress(&mut self, progress: ToolProgress) -> Option<Message> {
-        let (tool_use_id, tool_name) = self.tool_use_of(progress.call)?;
-        let ToolProgress { elapsed_ms, output, omitted_bytes, step, .. } = progress;
-        let (done, total, status) = step.unwrap_or_default();
-        Some(Message::ToolProgress(ToolProgressMessage {
-            tool_use_id: tool_use_id.to_string(),
-            tool_name: tool_name.to_string(),
-            parent_tool_use_id: self.parent_tool_use_id(),
-            elapsed_time_seconds: Duration::from_millis(elapsed_ms).as_secs_f64(),
-            output: Some(output).filter(|output| !output.is_empty()),
-            omitted_bytes: Some(omitted_bytes).filter(|omitted| *omitted > 0),
-            progress: done,
-            total,
-            status,
-            session_id: self.session_id.clone(),
-            uuid: self.live_uuid(),
-        }))
-    }
-
-    /// Returns the message with which a run starts.
-    pub fn init_message(&mut self, info: InitInfo) -> Message {
-        self.system_message(SystemEvent::Init(Box::new(info)))
-    }
-
-    /// Returns a live system message of the conversation.
-    pub fn system_message(&mut self, event: SystemEvent) -> Message {
-        let uuid = self.live_uuid();
-        Message::System(SystemMessage { event, session_id: self.session_id.clone(), uuid })
-    }
-
-    /// Returns a new id for a live message.
-    pub fn live_uuid(&mut self) -> String {
-        self.live_count += 1;
-        let name = format!("live {} {}", self.options.nonce, self.live_count);
-        derive_uuid(&self.session_id, &name)
     }
 
     /// Returns the provider's id of a call of the run, and the name of its tool.

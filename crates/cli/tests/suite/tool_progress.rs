@@ -1,5 +1,8 @@
 //! What a running command prints, while it runs: as messages for programs, as a tail at a terminal.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::terminal::TerminalSession;
@@ -23,9 +26,8 @@ fn progress(frames: &[Value]) -> Vec<&Value> {
     frames.iter().filter(|frame| frame["type"] == "tool_progress").collect()
 }
 
-// spec: FEED-01
 #[test]
-fn the_output_of_a_command_arrives_while_it_runs() {
+fn the_output_of_a_command_comes_before_its_result() {
     let home = TestHome::new(&script("for n in 1 2 3; do echo line$n; sleep 0.5; done"));
     let frames = frames(&home, &["--include-partial-messages"]);
     let live = progress(&frames);
@@ -33,17 +35,55 @@ fn the_output_of_a_command_arrives_while_it_runs() {
     let printed: String = live.iter().map(|frame| frame["output"].as_str().unwrap()).collect();
     assert_eq!(printed, "line1\nline2\nline3\n");
     for frame in &live {
-        assert_eq!(
-            (&frame["tool_use_id"], &frame["tool_name"]),
-            (&Value::from("toolu_slow"), &Value::from("Bash"))
-        );
+        let names = (&frame["tool_use_id"], &frame["tool_name"]);
+        assert_eq!(names, (&Value::from("toolu_slow"), &Value::from("Bash")));
         assert!(frame["elapsed_time_seconds"].as_f64().unwrap() > 0.2, "{frame}");
         assert_eq!(frame["parent_tool_use_id"], Value::Null);
     }
     let last = frames.iter().rposition(|frame| frame["type"] == "tool_progress").unwrap();
-    let result =
-        frames.iter().position(|frame| frame["message"]["content"][0]["type"] == "tool_result");
-    assert!(last < result.unwrap(), "progress comes before the result");
+    let is_result = |frame: &Value| frame["message"]["content"][0]["type"] == "tool_result";
+    assert!(last < frames.iter().position(is_result).unwrap());
+}
+
+const DELEGATED: &str = r#"
+when user contains "inner job" and results 0
+  call Bash as toolu_inner {"command": "echo inside; while [ ! -e inner-seen ]; do sleep 0.1; done"}
+
+when user contains "inner job"
+  say "inner answer"
+
+when results 0
+  call Bash as toolu_slow {"command": "echo outside; while [ ! -e outer-seen ]; do sleep 0.1; done"}
+
+when result contains "outside"
+  call Agent as toolu_agent {"description": "x", "prompt": "the inner job"}
+
+when any
+  say "done"
+"#;
+
+/// Each command waits until this reader has seen its output: whatever is held back hangs the run.
+// spec: FEED-01
+#[test]
+fn every_message_arrives_as_it_happens_also_from_inside_a_call() {
+    let home = TestHome::new(DELEGATED);
+    let args =
+        ["-p", "go", "--script", "a.script", "--store", "w.db", "--include-partial-messages"];
+    let mut child =
+        home.command(&[&args[..], &STREAM].concat()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut kinds = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let frame: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        match (frame["type"].as_str().unwrap(), frame["output"].as_str()) {
+            ("tool_progress", Some("outside\n")) => home.write("outer-seen", ""),
+            ("tool_progress", Some("inside\n")) => home.write("inner-seen", ""),
+            _ => {}
+        }
+        kinds.push(frame["type"].as_str().unwrap().to_owned());
+    }
+    assert!(child.wait().unwrap().success(), "{kinds:?}");
+    assert_eq!(kinds.last().unwrap(), "result");
+    assert_eq!(kinds.iter().filter(|kind| *kind == "tool_progress").count(), 2);
 }
 
 #[test]
