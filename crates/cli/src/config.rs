@@ -2,6 +2,7 @@
 //! file here reads one kind of source; `setup` combines them.
 
 pub(crate) mod claude;
+pub(crate) mod command_tools;
 pub(crate) mod config_toml;
 pub(crate) mod flag_resolution;
 pub(crate) mod limit_settings;

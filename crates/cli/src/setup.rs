@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use windlass::core::log::ids::LaneId;
 use windlass::core::permission::HumanAvailability;
 use windlass::core::settings::conversation_settings::Settings;
@@ -12,25 +11,29 @@ use windlass::ports::Store;
 use windlass::tools::{CommandHooks, HookReport, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
 
-use crate::args::{AgentArgs, PermissionArgs, WhenAsked};
+use crate::args::{AgentArgs, WhenAsked};
 use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::custom_commands::{self, CustomCommand};
 use crate::config::claude::hook_config::{self, HookListeners};
 use crate::config::claude::output_styles;
 use crate::config::claude::settings_sources::{self, SettingsSource};
 use crate::config::claude::{memory_files, permission_settings};
+use crate::config::command_tools::CommandTools;
 use crate::config::config_toml::{self, Config};
 use crate::config::trust::folder_trust::{self, FolderTrust};
 use crate::config::trust::ignored_settings::IgnoredSettings;
 use crate::config::{limit_settings, model_selection, paths, run_settings, workspace_arg};
 use crate::exit::OrUsageError;
 use crate::prompt::slash_command;
+use crate::toolset::AddedTools;
 use crate::{logging, messages, output, terminal, toolset};
 
 mod agents;
+mod folder_check;
 mod prompt_text;
 mod store_location;
 
+pub(crate) use folder_check::ask_about_trust;
 pub(crate) use store_location::{
     no_runs_message, open_existing_store, open_file, open_store, server_address, store_path,
 };
@@ -169,11 +172,12 @@ async fn start_with(
     let workspace = paths::resolve_folder(&args.permissions.workspace, "--workspace")?;
     let when_asked =
         permission_settings::resolve_when_asked(&args.permissions, args.output.format());
-    let (folder, ignored_settings) = check_folder_trust(&workspace, &args.permissions, when_asked)?;
+    let config = config_toml::read()?;
+    let (folder, programs, ignored_settings) =
+        folder_check::check_folder(&workspace, &args.permissions, &config, when_asked)?;
     let trust = folder.trust;
     let sources =
         settings_sources::effective_sources(&args.permissions, &folder).or_usage_error()?;
-    let config = config_toml::read()?;
 
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let others = run_settings::for_other_runs(args);
@@ -189,27 +193,20 @@ async fn start_with(
 
     let agents = agents::load_agents(args, &workspace, trust)?;
     report_unwritable_state();
-    let workplace = toolset::build_workplace(args, &workspace, &sources, &clock);
+    let workplace = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
     let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
-    let mut tools = offer(&mut settings, args, &agents.found, &workplace).or_usage_error()?;
+    let added = AddedTools { agents: &agents.found, programs: &programs };
+    let mut tools = offer(&mut settings, args, &added, &workplace).or_usage_error()?;
     tools = offer_host_tools(&mut settings, tools, &host.tools);
     let hook_messages: Arc<output::HookMessages> = Arc::default();
-    let commands = hook_config::build_command_hooks(
-        &mut settings,
-        &sources,
-        &workspace,
-        &clock,
-        hook_listeners(host.hook_reports, &hook_messages),
-    );
-    let commands = commands.or_usage_error()?;
-    if let Some(hooks) = &host.hooks {
-        hook_config::add_hook_points(&mut settings, hooks);
-    }
+    let listeners = hook_listeners(host.hook_reports, &hook_messages);
+    let known = (&sources[..], workspace.as_path(), &clock);
+    let commands = build_hooks(&mut settings, known, host.hooks.as_ref(), listeners)?;
     let own_names = agent_names(&tools, &agents.found);
     let mut owner = settings.clone();
     if flags == FlagScope::OwnRun {
         if run_settings::is_given(args, &others) {
-            let given = (&settings, &agents.found[..], &workplace);
+            let given = (&settings, &added, &workplace);
             (owner, tools) = base.owner_settings(&others, when_asked, given).or_usage_error()?;
             owner.limits.hook_ms = owner.limits.hook_ms.max(commands.max_timeout_ms());
         }
@@ -247,6 +244,21 @@ async fn start_with(
         when_asked,
         hook_messages,
     })
+}
+
+/// Builds the hooks of settings files, and adds the moments of all hooks to the settings.
+fn build_hooks(
+    settings: &mut Settings,
+    (sources, workspace, clock): (&[SettingsSource], &Path, &Arc<dyn windlass::ports::Clock>),
+    host: Option<&CommandHooks>,
+    listeners: HookListeners,
+) -> anyhow::Result<CommandHooks> {
+    let commands = hook_config::build_command_hooks(settings, sources, workspace, clock, listeners);
+    let commands = commands.or_usage_error()?;
+    if let Some(hooks) = host {
+        hook_config::add_hook_points(settings, hooks);
+    }
+    Ok(commands)
 }
 
 /// Who is told what hooks report: the program that hosts the process, or the person at the terminal.
@@ -395,11 +407,11 @@ impl RunBase<'_> {
         &self,
         others: &AgentArgs,
         when_asked: WhenAsked,
-        (given, agents, workplace): (&Settings, &[AgentSpec], &ToolContext),
+        (given, added, workplace): (&Settings, &AddedTools<'_>, &ToolContext),
     ) -> anyhow::Result<(Settings, ToolRegistry)> {
         let model = Some(given.model.name.to_string());
         let (mut owner, _) = self.settings(others, when_asked, model)?;
-        let tools = offer(&mut owner, others, agents, workplace)?;
+        let tools = offer(&mut owner, others, added, workplace)?;
         owner.user_context = given.user_context.clone();
         owner.hooks = given.hooks;
         Ok((owner, tools))
@@ -427,18 +439,20 @@ pub(crate) fn check_profile(
     let (asks, earlier_model) = (ModelNeed::NotNeeded, None);
     let base = RunBase { folder, config, clock: &clock, asks, earlier_model };
     let (mut settings, _) = base.settings(&args, WhenAsked::Park, None)?;
-    let workplace = toolset::build_workplace(&args, &folder.folder, &[], &clock)?;
-    offer(&mut settings, &args, &[], &workplace).map(drop)
+    let programs = CommandTools::load(config, &folder.folder, folder.trust, |_| true)?;
+    let workplace = toolset::build_workplace(&args, &folder.folder, &[], &programs, &clock)?;
+    let added = AddedTools { agents: &[], programs: &programs };
+    offer(&mut settings, &args, &added, &workplace).map(drop)
 }
 
 /// Adds the tools of a run with these flags to its settings, and returns them.
 fn offer(
     settings: &mut Settings,
     args: &AgentArgs,
-    agents: &[AgentSpec],
+    added: &AddedTools<'_>,
     workplace: &ToolContext,
 ) -> anyhow::Result<ToolRegistry> {
-    let tools = toolset::build_tools(args, (&settings.rules, agents), workplace);
+    let tools = toolset::build_tools(args, &settings.rules, added, workplace);
     let tools = tools?;
     settings.tools = tools.specs();
     settings.output = toolset::structured_output(args);
@@ -461,39 +475,4 @@ fn offer_host_tools(
 fn agent_names(tools: &ToolRegistry, agents: &[AgentSpec]) -> Vec<String> {
     let names = || agents.iter().map(|agent| agent.name.clone()).collect();
     tools.get(toolset::AGENT_TOOL).map_or_else(Vec::new, |_| names())
-}
-
-/// Checks the trust of the folder. What is ignored is reported once; at a terminal the user is
-/// asked first.
-fn check_folder_trust(
-    workspace: &Path,
-    args: &PermissionArgs,
-    when_asked: WhenAsked,
-) -> anyhow::Result<(FolderTrust, Option<IgnoredSettings>)> {
-    let mut folder =
-        FolderTrust::load(workspace, |source| args.reads_source(source)).or_usage_error()?;
-    settings_sources::check_sources(args, &folder).or_usage_error()?;
-    let reads = args.reads_source("project") || args.reads_source("local");
-    if reads {
-        ask_about_trust(&mut folder, when_asked)?;
-    }
-    let ignored = IgnoredSettings::of_every_run(&folder).filter(|_| reads);
-    if let Some(ignored) = &ignored {
-        terminal::print_note(&ignored.message);
-    }
-    Ok((folder, ignored))
-}
-
-/// Asks once at the terminal whether to trust a folder whose settings are ignored.
-pub(crate) fn ask_about_trust(
-    folder: &mut FolderTrust,
-    when_asked: WhenAsked,
-) -> anyhow::Result<()> {
-    let asks =
-        when_asked == WhenAsked::Prompt && !folder.is_declined && folder.grants.too_much.is_none();
-    if asks && folder.has_ignored_grants() {
-        let decision = output::ask_trust(folder).context("cannot use the terminal")?;
-        decision.map(|decision| folder.record_decision(decision)).transpose()?;
-    }
-    Ok(())
 }

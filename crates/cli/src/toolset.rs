@@ -18,6 +18,7 @@ use crate::args::{AgentArgs, ToolStatePolicy};
 use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::mcp_servers;
 use crate::config::claude::settings_sources::SettingsSource;
+use crate::config::command_tools::{self, CommandTools};
 use crate::config::paths;
 
 /// The name of the tool that starts sub-agents.
@@ -35,16 +36,26 @@ pub(crate) fn canonical_tool_name(name: &str) -> &str {
 pub(crate) fn all_tool_names() -> impl Iterator<Item = &'static str> {
     let more = [AGENT_TOOL, JOURNAL_TOOLS, "spawn_child_runs", StructuredOutput::NAME];
     let journal = JournalTool::all().into_iter().map(JournalTool::name);
-    standard_tool_names().chain(more).chain(journal)
+    let added = command_tools::known_names();
+    standard_tool_names().chain(more).chain(journal).chain(added)
 }
 
 /// The name that selects the tools of the run journal.
 const JOURNAL_TOOLS: &str = "Journal";
 
+/// What is added to the built-in tools.
+pub(crate) struct AddedTools<'a> {
+    /// The sub-agents.
+    pub(crate) agents: &'a [AgentSpec],
+    /// The command tools.
+    pub(crate) programs: &'a CommandTools,
+}
+
 /// Builds the registry of the offered tools.
 pub(crate) fn build_tools(
     args: &AgentArgs,
-    (rules, agents): (&Permissions, &[AgentSpec]),
+    rules: &Permissions,
+    added: &AddedTools<'_>,
     workplace: &ToolContext,
 ) -> anyhow::Result<ToolRegistry> {
     let names = select_tools(args.permissions.tools.as_deref())?;
@@ -54,9 +65,11 @@ pub(crate) fn build_tools(
     };
     let names: Vec<&str> = names.into_iter().filter(|name| !blocked(name)).collect();
     let mut tools = select_standard_tools(workplace, names.iter().copied());
+    let programs = added.programs.registry(workplace);
+    tools = tools.merge(programs.filter(|name| names.contains(&name)));
     if names.contains(&AGENT_TOOL) {
         let (mut one, mut several) = (AgentTool::default(), SpawnChildRunsTool::default());
-        for agent in agents {
+        for agent in added.agents {
             one = one.with(&agent.name, &agent.description);
             several = several.with(&agent.name, &agent.description);
         }
@@ -105,6 +118,7 @@ pub(crate) fn build_workplace(
     args: &AgentArgs,
     workspace: &Path,
     sources: &[SettingsSource],
+    programs: &CommandTools,
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<ToolContext> {
     let mut zones = PathZones::new(workspace);
@@ -119,8 +133,9 @@ pub(crate) fn build_workplace(
     // Protected: a script that a hook runs decides what runs at the very next call. Helpers and
     // servers are run by other agents that use the same files.
     let servers = mcp_servers::commands(workspace);
-    let texts =
-        sources.iter().flat_map(SettingsSource::commands).chain(servers.iter().map(String::as_str));
+    let programs = programs.command_lines();
+    let texts = sources.iter().flat_map(SettingsSource::commands);
+    let texts = texts.chain(servers.iter().chain(&programs).map(String::as_str));
     let scripts: Vec<_> = texts.flat_map(|text| files_run_by(text, &zones)).collect();
     zones = scripts.iter().fold(zones, |zones, script| zones.keeping_file(script));
     let variables = sources.iter().flat_map(|source| source.env.clone());
@@ -139,7 +154,7 @@ pub(crate) fn build_workplace(
 
 /// The names that `--tools` knows.
 pub(crate) fn selectable_tools() -> impl Iterator<Item = &'static str> {
-    standard_tool_names().chain([AGENT_TOOL, JOURNAL_TOOLS])
+    standard_tool_names().chain([AGENT_TOOL, JOURNAL_TOOLS]).chain(command_tools::known_names())
 }
 
 /// Resolves the typed tool names: `default` means all.

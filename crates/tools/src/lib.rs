@@ -12,6 +12,7 @@
 
 #![cfg_attr(not(feature = "shell"), expect(dead_code, reason = "a part serves commands alone"))]
 
+mod command_tools;
 mod conversation_tools;
 mod files;
 pub mod hooks;
@@ -31,6 +32,7 @@ mod tool_results;
 #[cfg(test)]
 mod name_suggestion_tests;
 
+pub use command_tools::{CommandTool, CommandToolConfig, CommandToolName, ProgramInput};
 pub use conversation_tools::{
     AskUserQuestionTool, ExitPlanModeTool, InvalidOutputSchema, JournalTool, StructuredOutput,
     TodoItem, TodoStatus, TodoWriteTool,

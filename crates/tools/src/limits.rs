@@ -5,6 +5,11 @@ pub const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 /// Maximum timeout of a command.
 pub const MAX_TIMEOUT_MS: u64 = 600_000;
 
+/// Maximum timeout of a command tool.
+pub const MAX_COMMAND_TOOL_TIMEOUT_MS: u64 = 6 * 60 * 60 * 1_000;
+/// Default number of characters of a command tool's output that the model sees.
+pub const MAX_PROGRAM_OUTPUT_CHARS: u64 = 200_000;
+
 /// Maximum length of a command, in bytes. The kernel accepts no single argument above 128 KiB.
 pub const MAX_COMMAND_BYTES: usize = 100 * 1024;
 /// Maximum number of parser steps for one command.

@@ -17,6 +17,7 @@ mod grouped_process;
 mod orphans;
 mod output_reader;
 mod process_guard;
+mod program;
 mod resource_limits;
 mod spill_file;
 
@@ -37,6 +38,7 @@ use windlass_runtime::ports::{Clock, ProcessLauncher, ProgressReporter};
 pub(crate) use environment::CommandEnvironment;
 pub(crate) use grouped_process::GroupedProcess;
 pub use orphans::{ReapedOrphans, count_orphans, reap_orphans};
+pub(crate) use program::{ProgramEnd, ProgramJob, run_program};
 pub(crate) use resource_limits::ResourceLimits;
 
 /// A command to run.

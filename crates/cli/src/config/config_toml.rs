@@ -23,6 +23,11 @@
 //! trace_days = 400
 //! no_raw_of = ["a-tenant"]
 //!
+//! [tools.set_colors]
+//! description = "Sets the colors of the site"
+//! argv = ["./tools/set-colors", "--primary={primary}"]
+//! input = { primary = "string" }
+//!
 //! [profiles.careful]
 //! limits = { tool_rounds = 20 }
 //! budget_usd = 0.5
@@ -43,7 +48,7 @@ use windlass::RetentionPolicy;
 use windlass::core::budget::spending::{BudgetPeriod, UnpricedPolicy};
 use windlass::core::settings::conversation_settings::{DurabilityMode, ResumePolicy};
 use windlass::models::{ModelOverride, ProviderOverride, ProviderTable};
-use windlass::tools::read_following_links;
+use windlass::tools::{CommandToolConfig, CommandToolName, read_following_links};
 
 use super::model_controls::with_model_controls;
 use super::paths;
@@ -74,6 +79,8 @@ with_model_controls! {
         pub(crate) keep: RetentionConfig,
         /// Profiles by name.
         pub(crate) profiles: BTreeMap<String, ProfileConfig>,
+        /// Command tools by name.
+        pub(crate) tools: BTreeMap<CommandToolName, CommandToolConfig>,
     }
 }
 

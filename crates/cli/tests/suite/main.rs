@@ -14,6 +14,7 @@ mod attacks;
 mod bad_input;
 mod budgets;
 mod claude_flags;
+mod command_tools;
 mod commands;
 mod custom_commands;
 mod detached;

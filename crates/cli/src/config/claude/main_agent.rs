@@ -7,8 +7,9 @@ use crate::args::{AgentArgs, EffortArg};
 use crate::config::claude::agent_files;
 use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::permission_settings;
-use crate::config::paths;
+use crate::config::command_tools::CommandTools;
 use crate::config::trust::folder_trust::FolderTrust;
+use crate::config::{config_toml, paths};
 use crate::{messages, toolset};
 
 /// Replaces `--agent` by what the agent defines.
@@ -39,6 +40,8 @@ pub(crate) fn apply_main_agent(args: &mut AgentArgs) -> anyhow::Result<()> {
 fn known_agents(args: &AgentArgs, workspace: &std::path::Path) -> anyhow::Result<Vec<AgentSpec>> {
     let reads = |source: &str| args.permissions.reads_source(source);
     let trust = FolderTrust::load(workspace, reads)?.trust;
+    // An agent may name command tools.
+    CommandTools::load(&config_toml::read()?, workspace, trust, reads)?;
     let files = agent_files::list_agent_files(reads, workspace, trust);
     Ok(agent_files::load_agents(&files).with_given(&args.agents.given).found)
 }

@@ -12,6 +12,7 @@ use windlass_core::message::raw_json::RawJson;
 use crate::config::claude::config_file::{ConfigFile, FileOwner};
 use crate::config::claude::settings_sources::SettingsFile;
 use crate::config::claude::{agent_files, custom_commands};
+use crate::config::command_tools;
 use crate::config::scripts::ScriptFiles;
 use crate::config::trust::command_texts::command_texts;
 
@@ -58,7 +59,11 @@ impl ProjectGrants {
         grants.add("environment variables", env.iter().flat_map(leaf_lines).collect(), &json!(env));
         let servers = grants.add_mcp_servers(workspace);
         let rest: Vec<Value> = tables.iter().map(|table| other_settings(table)).collect();
-        grants.add_scripts(workspace, &command_texts((&hooks, &env), &servers, &rest));
+        let mut commands = command_texts((&hooks, &env), &servers, &rest);
+        commands.extend(command_tools::project_commands(workspace));
+        grants.add_scripts(workspace, &commands);
+        let (lines, tools) = command_tools::tool_grants(workspace);
+        grants.add("command tools", lines, &tools);
         grants.add("other settings", rest.iter().flat_map(leaf_lines).collect(), &json!(rest));
         let commands = custom_commands::command_grants(workspace);
         grants.add(COMMAND_RULES, commands.clone(), &json!(commands));

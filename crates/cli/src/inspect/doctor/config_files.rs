@@ -7,6 +7,7 @@ use super::DoctorCheck;
 use crate::config::claude::settings_check::{self, SettingsFindings};
 use crate::config::claude::settings_sources::{self, SettingsFile};
 use crate::config::claude::{agent_files, custom_commands, memory_files, output_styles};
+use crate::config::command_tools::CommandTools;
 use crate::config::trust::folder_trust::{FolderTrust, TrustState};
 use crate::config::{config_toml, paths};
 use crate::messages::report;
@@ -28,6 +29,7 @@ pub(super) fn check() -> Vec<DoctorCheck> {
             return checks;
         }
     };
+    checks.extend(check_tools(&folder));
     checks.extend(profiles(&folder));
     checks.extend(check_settings(Ok(folder.settings_files.clone())));
     checks.extend(check_trust(&folder));
@@ -55,6 +57,19 @@ fn check_trust(folder: &FolderTrust) -> Vec<DoctorCheck> {
             vec![DoctorCheck::note("trust", report::doctor::folder_untrusted(folder) + &lines)]
         }
         TrustState::Untrusted => Vec::new(),
+    }
+}
+
+/// Lists the command tools, or says why they cannot be used.
+fn check_tools(folder: &FolderTrust) -> Option<DoctorCheck> {
+    // An unreadable configuration is reported with its path.
+    let config = config_toml::read().ok()?;
+    match CommandTools::load(&config, &folder.folder, folder.trust, |_| true) {
+        Ok(tools) => {
+            let names = tools.names().collect::<Vec<_>>().join(", ");
+            (!names.is_empty()).then(|| DoctorCheck::ok("tools", names))
+        }
+        Err(error) => Some(DoctorCheck::broken("tools", format!("{error:#}"))),
     }
 }
 
