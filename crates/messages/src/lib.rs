@@ -9,6 +9,7 @@
 
 mod iso_time;
 mod message;
+mod message_place;
 mod message_uuid;
 mod projection;
 mod schema;
@@ -25,6 +26,7 @@ pub use message::{
     ToolProgressMessage, ToolResultBlock, ToolUseBlock, ToolUseSummaryMessage, UserMessage,
     UserMessageBody,
 };
+pub use message_place::{MessagePlace, find_message};
 pub use message_uuid::derive_uuid;
 pub use projection::{
     MessageProjection, ProjectionOptions, ResultAudience, ResultLabel, SubAgentOrigin,

@@ -267,6 +267,7 @@ impl MessageProjection {
             Record::ModelRetryScheduled { until, failures } => {
                 self.add_retry(place, *failures, until.ms_since(place.entry.at));
             }
+            Record::HistoryReplaced { message } => self.add_replaced_history(place, *message),
             Record::FallbackModelSelected { why } => self.add_fallback(place, why),
             Record::ChildrenSpawned { call, from, to, .. } => {
                 self.add_started_tasks(place, *call, *from..*to);
@@ -409,7 +410,13 @@ impl MessageProjection {
         let uuid = derive_uuid(self.lane.session_id(), &format!("result {}", ended.run));
         let earlier = self.ended_run.as_ref().filter(|(run, _)| *run == ended.run);
         let tally = earlier.map_or(&self.tally, |(_, tally)| tally);
-        result_message::finished(ended, tally, self.options.audience, &self.session_id, uuid)
+        let spent = match self.options.audience {
+            // Programs of the SDKs take it for the sum of the whole conversation.
+            ResultAudience::AgentSdk => self.conversation.spent.usd_micros,
+            ResultAudience::Programs => ended.spent.usd_micros,
+        };
+        let ids = (&*self.session_id, uuid);
+        result_message::finished(ended, tally, spent, self.options.audience, ids)
     }
 
     /// Returns the result of a run that did not end here: it waits, was handed over or rejected.

@@ -72,7 +72,30 @@ impl TranscriptProjection {
                 session_id,
                 uuid,
             }) => vec![self.boundary_line(compact_metadata, session_id, uuid)],
+            Message::System(SystemMessage {
+                event:
+                    SystemEvent::ConversationRewound { last_message }
+                    | SystemEvent::ConversationImported { last_message },
+                ..
+            }) => {
+                self.leaf = Some(last_message.clone());
+                Vec::new()
+            }
             _ => Vec::new(),
+        }
+    }
+
+    /// Continues after a message that the transcript has already.
+    pub fn skip(&mut self, message: &Message) {
+        match message {
+            Message::Assistant(AssistantMessage { uuid, .. })
+            | Message::User(UserMessage { uuid, .. })
+            | Message::System(SystemMessage {
+                event: SystemEvent::CompactBoundary { .. },
+                uuid,
+                ..
+            }) => self.leaf = Some(uuid.clone()),
+            _ => {}
         }
     }
 
@@ -108,7 +131,7 @@ impl TranscriptProjection {
             agent_id: message.agent_id.as_deref(),
         };
         let mut line = self.line("user", &origin);
-        line.insert("message".to_owned(), json!(message.message));
+        line.insert("message".to_owned(), user_body(message));
         if message.is_compact_summary {
             line.insert("isCompactSummary".to_owned(), Value::Bool(true));
         } else if message.is_synthetic {
@@ -172,6 +195,14 @@ impl TranscriptProjection {
             put("agentId", json!(agent_id));
         }
         line
+    }
+}
+
+/// The content of a user message. A prompt of one text is that text, as programs look for it.
+fn user_body(message: &UserMessage) -> Value {
+    match message.message.content.as_slice() {
+        [ContentBlock::Text(text)] => json!({"role": message.message.role, "content": text.text}),
+        _ => json!(message.message),
     }
 }
 

@@ -17,6 +17,7 @@ use windlass::{RunOutcome, Session};
 
 use super::approvals::{AnswerStored, Approvals};
 use super::control_requests;
+use super::conversation;
 use super::frame_writer::{FrameWriter, OutputClosed};
 use super::host_servers::HostServers;
 use super::incoming::{PromptPriority, UserPrompt};
@@ -87,6 +88,7 @@ impl Channel {
         let served = self.run_loop(&mut sources).await;
         self.approvals.withdraw_all();
         self.session.close(SessionEndReason::Other).await;
+        conversation::remove_deleted(self.setup.store.as_ref()).await;
         match served {
             Ok(Some(Ending::Signal(reason))) => Ok(reason.to_exit_code()),
             Ok(None) if self.last_is_error => Ok(ExitReason::Failure.to_exit_code()),

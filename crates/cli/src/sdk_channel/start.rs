@@ -142,8 +142,8 @@ impl Connection {
         }
         let side_events = SideEvents::default();
         side_events.collect_notes();
-        let old = match conversation::find(&self.print).await {
-            Ok(old) => old,
+        let found = match conversation::find(&self.print).await {
+            Ok(found) => found,
             Err(error) => return self.report_failure(error).await,
         };
         let hook_config = match HookConfig::parse_callbacks(&initialize.hooks) {
@@ -162,8 +162,8 @@ impl Connection {
             hooks: Some(self.host_hooks(hook_config)?),
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
         };
-        let setup = setup::start_for_host(old.clone(), &self.print.agent, parts).await?;
-        let session = conversation::open(&self.print, &setup, old)
+        let setup = setup::start_for_host(found.stored.clone(), &self.print.agent, parts).await?;
+        let session = conversation::open(&self.print, &setup, found)
             .await?
             .with_stream_options(message_options(&self.print).to_stream_options());
         let state =

@@ -14,6 +14,7 @@ use windlass::messages::{
     TranscriptProjection,
 };
 
+use super::sdk_transcripts;
 use super::transcript_files::TranscriptFiles;
 use crate::sdk;
 use crate::terminal::print_note;
@@ -33,6 +34,8 @@ struct RecorderState {
     main: TranscriptFile,
     agents: BTreeMap<String, TranscriptFile>,
     mirror: Option<TranscriptMirror>,
+    /// Whether it was noted where the transcript is.
+    is_noted: bool,
     /// Whether a failure to write was reported; one report is enough.
     has_failed: bool,
 }
@@ -57,7 +60,8 @@ impl TranscriptRecorder {
         let context = transcript_context(workspace);
         let Ok(main) = TranscriptFile::open(files.main_file(), &context) else { return Ok(None) };
         let agents = BTreeMap::new();
-        let state = RecorderState { files, context, main, agents, mirror, has_failed: false };
+        let (is_noted, has_failed) = (false, false);
+        let state = RecorderState { files, context, main, agents, mirror, is_noted, has_failed };
         let recorder = Self { state: Arc::new(Mutex::new(state)) };
         let log = session.read_log().await?;
         recorder.write_log(session, &log);
@@ -127,6 +131,9 @@ impl RecorderState {
         let path = file.path.clone();
         TranscriptFiles::append(&path, &lines)?;
         self.mirror_lines(&path, lines);
+        if !std::mem::replace(&mut self.is_noted, true) {
+            sdk_transcripts::note_transcript(self.files.session_id(), &self.main.path)?;
+        }
         Ok(())
     }
 
@@ -178,6 +185,7 @@ impl TranscriptFile {
             _ => return Vec::new(),
         };
         if self.written.contains(uuid) {
+            self.projection.skip(message);
             return Vec::new();
         }
         let lines = self.projection.lines(message);

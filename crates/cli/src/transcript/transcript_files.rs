@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use windlass::core::log::ids::LaneId;
 
+use super::sdk_transcripts;
 use crate::config::paths;
 use crate::sdk;
 
@@ -44,11 +45,20 @@ pub(crate) struct WrittenLines {
 impl TranscriptFiles {
     /// The files of a conversation that works in `workspace`; `None` if there is no place for them.
     pub(crate) fn of_conversation(workspace: &Path, lane: &LaneId) -> Option<Self> {
-        let folder = root_folder()?.join("projects").join(project_key(workspace));
+        let folder = Self::folder_of(workspace)?;
         let session_id = lane.session_id();
         // A name that is not a UUID may be a path; SDKs ignore such files anyway.
-        let is_plain = session_id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        is_plain.then(|| Self { folder, session_id: session_id.to_owned() })
+        is_plain(session_id).then(|| Self { folder, session_id: session_id.to_owned() })
+    }
+
+    /// The folder with the transcripts of a workspace.
+    pub(super) fn folder_of(workspace: &Path) -> Option<PathBuf> {
+        Some(root_folder()?.join("projects").join(project_key(workspace)))
+    }
+
+    /// The session that the files are about.
+    pub(super) fn session_id(&self) -> &str {
+        &self.session_id
     }
 
     /// The file of the conversation itself.
@@ -104,21 +114,28 @@ impl TranscriptFiles {
     }
 }
 
+fn is_plain(session_id: &str) -> bool {
+    session_id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
 fn create_private_folder(file: &Path) -> io::Result<()> {
     let Some(folder) = file.parent() else { return Ok(()) };
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// The folder above all transcripts: the SDKs' own if one of them started this process.
-fn root_folder() -> Option<PathBuf> {
+pub(super) fn root_folder() -> Option<PathBuf> {
     match sdk::is_sdk_host() {
         true => paths::user_settings_folder(),
         false => paths::state_folder().ok().map(|state| state.join("transcripts")),
     }
 }
 
-/// Removes the transcripts of conversations from our state folder.
+/// Removes the transcripts of conversations.
 pub(crate) fn remove_transcripts(lanes: &[LaneId]) -> io::Result<()> {
+    for lane in lanes.iter().filter(|lane| is_plain(lane.session_id())) {
+        sdk_transcripts::remove_noted(lane.session_id())?;
+    }
     let Ok(state) = paths::state_folder() else { return Ok(()) };
     let projects = match std::fs::read_dir(state.join("transcripts").join("projects")) {
         Ok(projects) => projects,
@@ -139,7 +156,7 @@ pub(crate) fn remove_transcripts(lanes: &[LaneId]) -> io::Result<()> {
     Ok(())
 }
 
-fn ignore_missing(removed: io::Result<()>) -> io::Result<()> {
+pub(super) fn ignore_missing(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,

@@ -5,6 +5,7 @@ mod flags;
 mod journal;
 mod scripted_runs;
 mod sdk_channel;
+mod sdk_sessions;
 mod test_home;
 
 mod agents;

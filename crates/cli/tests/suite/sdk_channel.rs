@@ -23,14 +23,14 @@ when any
 "#;
 
 /// A program at the other end of the channel.
-struct Host {
+pub(crate) struct Host {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl Host {
-    fn start(home: &TestHome, more: &[&str]) -> Self {
+    pub(crate) fn start(home: &TestHome, more: &[&str]) -> Self {
         let store = home.path("w.db");
         let flags = ["--input-format", "stream-json", "--output-format=stream-json", "--verbose"];
         let fixed = ["--script", "a.script", "--store", store.to_str().unwrap()];
@@ -43,7 +43,7 @@ impl Host {
         Self { child, input, output: BufReader::new(output) }
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.send_text(&format!("{message}\n"));
     }
 
@@ -52,28 +52,28 @@ impl Host {
         input.write_all(text.as_bytes()).and_then(|()| input.flush()).unwrap();
     }
 
-    fn prompt(&mut self, text: &str) {
+    pub(crate) fn prompt(&mut self, text: &str) {
         self.send(&json!({"type": "user", "message": {"role": "user", "content": text}}));
     }
 
-    fn request(&mut self, id: &str, request: &Value) {
+    pub(crate) fn request(&mut self, id: &str, request: &Value) {
         self.send(&json!({"type": "control_request", "request_id": id, "request": request}));
     }
 
-    fn respond(&mut self, request: &Value, response: &Value) {
+    pub(crate) fn respond(&mut self, request: &Value, response: &Value) {
         let id = &request["request_id"];
         let response = json!({"subtype": "success", "request_id": id, "response": response});
         self.send(&json!({"type": "control_response", "response": response}));
     }
 
-    fn next(&mut self) -> Option<Value> {
+    pub(crate) fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = self.output.read_line(&mut line).unwrap();
         (read > 0).then(|| serde_json::from_str(&line).unwrap())
     }
 
     /// Reads up to the first frame of this type.
-    fn wait_for(&mut self, kind: &str) -> Value {
+    pub(crate) fn wait_for(&mut self, kind: &str) -> Value {
         loop {
             let frame = self.next();
             assert!(frame.is_some(), "the output ended before {kind}");
@@ -84,7 +84,7 @@ impl Host {
     }
 
     /// Closes standard input and reads the rest: frames, exit code, standard error.
-    fn finish(mut self) -> (Vec<Value>, i32, String) {
+    pub(crate) fn finish(mut self) -> (Vec<Value>, i32, String) {
         drop(self.input.take());
         let frames = std::iter::from_fn(|| self.next()).collect();
         let ended = self.child.wait_with_output().unwrap();

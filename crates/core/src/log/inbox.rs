@@ -137,11 +137,16 @@ pub enum InboxCommand {
 #[serde(rename_all = "snake_case")]
 pub enum HistorySource {
     /// Another program wrote them.
-    Imported,
+    Imported {
+        /// The last message, by the id that programs know it by.
+        last_message: Arc<str>,
+    },
     /// The conversation itself had them; what came after them is gone.
     Rewound {
         /// The last entry that still counts.
         at: Seq,
+        /// The last message that still counts, by the id that programs know it by.
+        last_message: Arc<str>,
     },
 }
 

@@ -206,7 +206,7 @@ impl Lane {
         let kept: Vec<_> = self.log.iter().filter(|entry| entry.seq <= at).cloned().collect();
         let transcript = Conversation::replay(&kept).unwrap().transcript;
         let messages = transcript.segments().iter().map(HistoryMessage::from).collect();
-        let source = HistorySource::Rewound { at };
+        let source = HistorySource::Rewound { at, last_message: Arc::from("m1") };
         self.send_command(InboxCommand::ReplaceHistory { messages, source })
     }
 

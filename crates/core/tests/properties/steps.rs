@@ -115,7 +115,10 @@ fn replace_history(blocks: Vec<ContentBlock>) -> InboxCommand {
         [prompt, (Role::Assistant, SegmentKind::Reply), (Role::User, SegmentKind::Results), prompt];
     let message = |(role, kind)| HistoryMessage { role, kind, blocks: blocks.clone() };
     let messages = parts.into_iter().map(message).collect();
-    InboxCommand::ReplaceHistory { messages, source: HistorySource::Imported }
+    InboxCommand::ReplaceHistory {
+        messages,
+        source: HistorySource::Imported { last_message: Arc::from("m1") },
+    }
 }
 
 fn updates() -> BoxedStrategy<Vec<PermissionUpdate>> {

@@ -38,6 +38,16 @@ pub enum SystemEvent {
         /// Why, and how much it freed.
         compact_metadata: CompactMetadata,
     },
+    /// The conversation went back to an earlier message; what came after it does not count.
+    ConversationRewound {
+        /// The id of the last message that counts.
+        last_message: String,
+    },
+    /// The conversation took over the messages that another program wrote.
+    ConversationImported {
+        /// The id of the last one.
+        last_message: String,
+    },
     /// A model call failed and will be retried.
     ApiRetry {
         /// The number of the retry.

@@ -20,9 +20,9 @@ const MICROS_PER_USD: f64 = 1_000_000.0;
 pub(super) fn finished(
     ended: &RunEnd,
     tally: &ResultTally,
+    usd_micros: u64,
     audience: ResultAudience,
-    session_id: &str,
-    uuid: String,
+    (session_id, uuid): (&str, String),
 ) -> ResultMessage {
     let label = ResultLabel::of_run_end(ended, audience);
     // A prompt that a hook blocked was never a turn.
@@ -32,7 +32,7 @@ pub(super) fn finished(
         num_turns: if is_blocked { 0 } else { tally.turns },
         is_error: label.is_error,
         ok: !label.is_error,
-        total_cost_usd: to_dollars(ended.spent.usd_micros),
+        total_cost_usd: to_dollars(usd_micros),
         usage: TokenCounts::from(&ended.counters.usage),
         model_usage: model_usage(tally),
         active_ms: Some(ended.active_ms),

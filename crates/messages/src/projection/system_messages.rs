@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 use windlass_core::context::CompactionTrigger;
-use windlass_core::log::ids::CallId;
+use windlass_core::log::ids::{CallId, InboxMessageId};
+use windlass_core::log::inbox::{HistorySource, InboxCommand};
+use windlass_core::log::input::Input;
 use windlass_core::permission::DenialSource;
 use windlass_core::run::active_run::ActiveModel;
 
@@ -46,6 +48,29 @@ impl MessageProjection {
         let post_tokens = self.estimate_tokens();
         let compact_metadata = CompactMetadata { trigger, pre_tokens, post_tokens };
         self.add_system(place, "compacted", SystemEvent::CompactBoundary { compact_metadata });
+    }
+
+    /// Says which messages a conversation goes on from.
+    pub(super) fn add_replaced_history(
+        &mut self,
+        place: &RecordPlace<'_>,
+        message: InboxMessageId,
+    ) {
+        let Input::CommandsReceived { messages } = &place.entry.input else { return };
+        let command = messages.iter().find(|candidate| candidate.id == message);
+        let Some(InboxCommand::ReplaceHistory { source, .. }) = command.map(|found| &found.body)
+        else {
+            return;
+        };
+        let event = match source {
+            HistorySource::Rewound { last_message, .. } => {
+                SystemEvent::ConversationRewound { last_message: last_message.to_string() }
+            }
+            HistorySource::Imported { last_message } => {
+                SystemEvent::ConversationImported { last_message: last_message.to_string() }
+            }
+        };
+        self.add_system(place, "history", event);
     }
 
     pub(super) fn add_retry(&mut self, place: &RecordPlace<'_>, attempt: u32, retry_delay_ms: u64) {

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use windlass_core::log::ids::{QuestionId, RunId};
-use windlass_core::log::inbox::{AnswerSource, HumanAnswer, InboxCommand};
+use windlass_core::log::inbox::{AnswerSource, HistorySource, HumanAnswer, InboxCommand};
 use windlass_core::message::content_block::ContentBlock;
+use windlass_core::message::history_message::HistoryMessage;
+use windlass_core::message::transcript::Transcript;
 use windlass_core::permission::{PermissionMode, PermissionUpdate};
 use windlass_core::settings::model_change::ModelChange;
 
@@ -96,6 +98,23 @@ impl Session {
     pub async fn set_model(&self, change: ModelChange) -> Result<(), StoreError> {
         self.register_if_new().await?;
         self.enqueue_command(InboxCommand::SetModel { change: Arc::new(change) }).await
+    }
+
+    /// Puts the messages of `transcript` in the place of the conversation's own, between two runs.
+    /// The log keeps what was there before. While a run is active or queued the command is rejected,
+    /// which the log says.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn replace_history(
+        &self,
+        transcript: &Transcript,
+        source: HistorySource,
+    ) -> Result<(), StoreError> {
+        self.register_if_new().await?;
+        let messages = transcript.segments().iter().map(HistoryMessage::from).collect();
+        self.enqueue_command(InboxCommand::ReplaceHistory { messages, source }).await
     }
 
     /// Requests a compaction before the next model call. The summary keeps what `instructions` say.
