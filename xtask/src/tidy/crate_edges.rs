@@ -19,6 +19,8 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
     ("windlass-scripted", &["windlass-core", "windlass-runtime", "windlass-providers"]),
     ("windlass-tools", &["windlass-core", "windlass-runtime"]),
     ("windlass-mcp", &["windlass-core", "windlass-runtime"]),
+    // It confines processes and knows nothing of what they are for.
+    ("windlass-sandbox", &["windlass-runtime"]),
     ("windlass-store", &["windlass-core", "windlass-runtime"]),
     // It tests the port, so it depends on no store.
     ("windlass-store-testkit", &["windlass-core", "windlass-runtime"]),
@@ -42,6 +44,7 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
             "windlass-tools",
             "windlass-store",
             "windlass-mcp",
+            "windlass-sandbox",
             "windlass",
         ],
     ),

@@ -143,4 +143,10 @@ pub trait ProcessHandle: std::fmt::Debug + Send + Sync {
 
     /// Kills the process if it is still running.
     fn start_kill(&mut self) -> io::Result<()>;
+
+    /// Ends the launcher's helpers, and with them what they still hold of the process. Called when
+    /// the process and its group have ended.
+    fn end(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }

@@ -59,7 +59,7 @@ impl GroupedProcess {
         let helpers = self.process.handle.helper_ids();
         let cleanup = group_cleanup::end_group(&mut self.guard, &helpers, clock).await;
         // A launcher's helper ends last: it is what everything else ends with.
-        self.process.handle.start_kill().unwrap_or_default();
+        self.process.handle.end().await;
         cleanup
     }
 }

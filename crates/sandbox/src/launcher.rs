@@ -1,0 +1,229 @@
+//! The launcher: starts the helper, hands it the policy, and waits for its reports.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
+use windlass_runtime::ports::{
+    BoxFuture, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchedProcess, ProcessHandle,
+    ProcessLauncher,
+};
+
+use crate::protocol::{HELPER_NAME, HelperReport, HelperRequest};
+use crate::{Layers, Mechanism, NetworkAccess, Policy};
+
+/// Starts processes confined by a policy.
+#[derive(Debug, Clone)]
+pub struct SandboxLauncher {
+    policy: Arc<Policy>,
+    helper: PathBuf,
+    layers: Layers,
+}
+
+impl SandboxLauncher {
+    /// Returns a launcher that starts this program again as its helper. The program must call
+    /// [`run_if_requested`](crate::run_if_requested) at the beginning of its `main`.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        let helper = PathBuf::from("/proc/self/exe");
+        Self { policy: Arc::new(policy), helper, layers: Layers::ALL }
+    }
+
+    /// Uses another program as the helper, such as `windlass-sandbox-exec`.
+    #[must_use]
+    pub fn with_helper(mut self, program: impl Into<PathBuf>) -> Self {
+        self.helper = program.into();
+        self
+    }
+
+    /// Asks for these layers only.
+    #[must_use]
+    pub fn with_layers(mut self, layers: Layers) -> Self {
+        self.layers = layers;
+        self
+    }
+
+    /// Returns the policy.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Starts a program that does nothing, to see what processes are confined by here.
+    ///
+    /// # Errors
+    ///
+    /// Fails if nothing can be confined on this machine.
+    pub async fn probe(&self) -> io::Result<Mechanism> {
+        let request = LaunchRequest::new(LaunchPurpose::Command, "/bin/true", "/");
+        let (_, mut handle, mechanism) = self.start(request).await?;
+        handle.end().await;
+        Ok(mechanism)
+    }
+
+    async fn start(
+        &self,
+        request: LaunchRequest,
+    ) -> io::Result<(Streams, ConfinedHandle, Mechanism)> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut child = self.helper_command(&request, theirs.as_raw_fd()).spawn()?;
+        drop(theirs);
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let control = BufReader::new(UnixStream::from_std(ours)?);
+        let mut handle =
+            ConfinedHandle { child, control: Some(control), line: String::new(), init: 0 };
+        let mut text = serde_json::to_vec(&self.helper_request(request))?;
+        text.push(b'\n');
+        handle.send(&text).await?;
+        match handle.next_report().await? {
+            Some(HelperReport::Started { mechanism, init }) => {
+                handle.init = init;
+                Ok((streams, handle, mechanism))
+            }
+            Some(HelperReport::Refused { reason }) => {
+                Err(io::Error::other(format!("the sandbox refused to start it: {reason}")))
+            }
+            Some(HelperReport::NoNamespaces { .. } | HelperReport::Exited { .. }) | None => {
+                Err(io::Error::other("the helper of the sandbox ended before the program started"))
+            }
+        }
+    }
+
+    fn helper_request(&self, request: LaunchRequest) -> HelperRequest {
+        let mut policy = Policy::clone(&self.policy);
+        policy.write.extend(request.writable);
+        HelperRequest {
+            policy,
+            layers: self.layers,
+            folder: request.folder,
+            environment: request.environment,
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is an adapter of the launcher port")]
+    fn helper_command(&self, request: &LaunchRequest, control: RawFd) -> Command {
+        let mut command = Command::new(&self.helper);
+        command.arg0(HELPER_NAME).arg(control.to_string());
+        command.arg(&request.program).args(&request.arguments);
+        command.env_clear().current_dir(&request.folder);
+        command.stdin(request.stdin).stdout(request.stdout).stderr(request.stderr);
+        let group = match request.group {
+            LaunchGroup::New => 0,
+            LaunchGroup::Join(group) => group,
+        };
+        command.process_group(group);
+        keep_open(&mut command, control);
+        command
+    }
+}
+
+/// Lets the child of `command` inherit a descriptor, and no other child.
+#[expect(unsafe_code, reason = "a descriptor is kept for one child between fork and exec")]
+fn keep_open(command: &mut Command, descriptor: RawFd) {
+    let keep = move || {
+        // SAFETY: fcntl is async-signal-safe, and the descriptor is open until the child exists.
+        match unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: the closure calls nothing but fcntl and allocates nothing.
+    unsafe { command.pre_exec(keep) };
+}
+
+/// Standard input, output and error of a process.
+type Streams = (
+    Option<tokio::process::ChildStdin>,
+    Option<tokio::process::ChildStdout>,
+    Option<tokio::process::ChildStderr>,
+);
+
+impl ProcessLauncher for SandboxLauncher {
+    fn launch(&self, request: LaunchRequest) -> BoxFuture<'_, io::Result<LaunchedProcess>> {
+        Box::pin(async move {
+            let ((stdin, stdout, stderr), handle, _) = self.start(request).await?;
+            Ok(LaunchedProcess { stdin, stdout, stderr, handle: Box::new(handle) })
+        })
+    }
+
+    fn describe_confinement(&self) -> String {
+        let writes = match self.policy.write.is_empty() {
+            true => "read-only",
+            false => "workspace-write",
+        };
+        match self.policy.network {
+            NetworkAccess::None => format!("{writes}, without network"),
+            NetworkAccess::Full => format!("{writes}, with network"),
+        }
+    }
+}
+
+/// A confined process. When the control stream closes, the helper ends everything.
+#[derive(Debug)]
+struct ConfinedHandle {
+    child: Child,
+    control: Option<BufReader<UnixStream>>,
+    /// The part of a report that has arrived.
+    line: String,
+    init: i32,
+}
+
+impl ConfinedHandle {
+    async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.control {
+            Some(control) => control.get_mut().write_all(bytes).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the next report; `None` when the helper has ended. Can be dropped and called again.
+    async fn next_report(&mut self) -> io::Result<Option<HelperReport>> {
+        let Some(control) = &mut self.control else { return Ok(None) };
+        // A helper that was killed resets the connection.
+        let read = control.read_line(&mut self.line).await.unwrap_or_default();
+        if read == 0 {
+            return Ok(None);
+        }
+        let line = std::mem::take(&mut self.line);
+        Ok(Some(serde_json::from_str(&line)?))
+    }
+}
+
+impl ProcessHandle for ConfinedHandle {
+    fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    fn helper_ids(&self) -> Vec<i32> {
+        vec![self.init]
+    }
+
+    fn wait(&mut self) -> BoxFuture<'_, io::Result<ExitStatus>> {
+        Box::pin(async move {
+            match self.next_report().await? {
+                Some(HelperReport::Exited { status }) => Ok(ExitStatus::from_raw(status)),
+                // The helper was killed, and the kernel killed what it had confined.
+                _ => Ok(ExitStatus::from_raw(libc::SIGKILL)),
+            }
+        })
+    }
+
+    fn start_kill(&mut self) -> io::Result<()> {
+        self.control = None;
+        Ok(())
+    }
+
+    fn end(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.control = None;
+            drop(self.child.wait().await);
+        })
+    }
+}

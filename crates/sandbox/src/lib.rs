@@ -1,0 +1,29 @@
+//! The sandbox: starts processes so that they can touch only what a [`Policy`] names.
+//!
+//! [`SandboxLauncher`] implements the port `ProcessLauncher`. For each process it starts this
+//! program again ([`run_if_requested`]), which makes namespaces, mounts, a Landlock ruleset, a
+//! seccomp filter and resource limits before it executes what was asked for. Where the kernel gives
+//! no namespaces, Landlock and seccomp remain; where neither is there, nothing is started.
+//!
+//! Not here: which paths a policy names. That follows from settings, rules and the workspace, and
+//! is decided where those are known.
+
+#[cfg(target_os = "linux")]
+mod confinement;
+#[cfg(target_os = "linux")]
+mod launcher;
+mod mechanism;
+mod policy;
+#[cfg(target_os = "linux")]
+mod protocol;
+#[cfg(not(target_os = "linux"))]
+mod unavailable;
+
+#[cfg(target_os = "linux")]
+pub use confinement::run_if_requested;
+#[cfg(target_os = "linux")]
+pub use launcher::SandboxLauncher;
+pub use mechanism::{Layers, Mechanism, Namespaces};
+pub use policy::{NetworkAccess, Policy, SandboxLevel, SandboxLimits};
+#[cfg(not(target_os = "linux"))]
+pub use unavailable::{SandboxLauncher, run_if_requested};
