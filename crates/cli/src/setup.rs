@@ -17,6 +17,7 @@ use crate::config::claude::custom_commands::{self, CustomCommand};
 use crate::config::claude::hook_config::{self, HookListeners};
 use crate::config::claude::output_styles;
 use crate::config::claude::settings_sources::{self, SettingsSource};
+use crate::config::claude::skills::Skills;
 use crate::config::claude::{memory_files, permission_settings};
 use crate::config::command_tools::CommandTools;
 use crate::config::config_toml::{self, Config};
@@ -58,6 +59,8 @@ pub(crate) struct RunSetup {
     pub(crate) agents: Vec<String>,
     /// The names of the commands that a prompt can begin with.
     pub(crate) slash_commands: Vec<String>,
+    /// The names of the skills.
+    pub(crate) skills: Vec<String>,
     /// The output style in use.
     pub(crate) output_style: String,
     /// The output styles that can be chosen.
@@ -195,7 +198,9 @@ async fn start_with(
     report_unwritable_state();
     let workplace = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
     let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
-    let added = AddedTools { agents: &agents.found, programs: &programs };
+    let skills = Skills::load(args, &workspace, trust);
+    skills.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
+    let added = AddedTools { agents: &agents.found, programs: &programs, skills: &skills };
     let mut tools = offer(&mut settings, args, &added, &workplace).or_usage_error()?;
     tools = offer_host_tools(&mut settings, tools, &host.tools);
     let hook_messages: Arc<output::HookMessages> = Arc::default();
@@ -234,6 +239,7 @@ async fn start_with(
         settings,
         agents: own_names,
         slash_commands: slash_command_names(args, &custom_commands),
+        skills: skills.names().map(str::to_owned).collect(),
         output_style: output_style.to_owned(),
         output_styles: styles.names(),
         custom_commands,
@@ -441,7 +447,7 @@ pub(crate) fn check_profile(
     let (mut settings, _) = base.settings(&args, WhenAsked::Park, None)?;
     let programs = CommandTools::load(config, &folder.folder, folder.trust, |_| true)?;
     let workplace = toolset::build_workplace(&args, &folder.folder, &[], &programs, &clock)?;
-    let added = AddedTools { agents: &[], programs: &programs };
+    let added = AddedTools { agents: &[], programs: &programs, skills: &Skills::default() };
     offer(&mut settings, &args, &added, &workplace).map(drop)
 }
 
@@ -454,6 +460,7 @@ fn offer(
 ) -> anyhow::Result<ToolRegistry> {
     let tools = toolset::build_tools(args, &settings.rules, added, workplace);
     let tools = tools?;
+    settings.rules.allow.extend(added.skills.read_rule());
     settings.tools = tools.specs();
     settings.output = toolset::structured_output(args);
     settings.check_tool_names()?;

@@ -18,6 +18,7 @@ use crate::args::{AgentArgs, ToolStatePolicy};
 use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::mcp_servers;
 use crate::config::claude::settings_sources::SettingsSource;
+use crate::config::claude::skills::Skills;
 use crate::config::command_tools::{self, CommandTools};
 use crate::config::paths;
 
@@ -34,11 +35,14 @@ pub(crate) fn canonical_tool_name(name: &str) -> &str {
 
 /// Every tool name that a rule can have, in order.
 pub(crate) fn all_tool_names() -> impl Iterator<Item = &'static str> {
-    let more = [AGENT_TOOL, JOURNAL_TOOLS, "spawn_child_runs", StructuredOutput::NAME];
+    let more = [AGENT_TOOL, JOURNAL_TOOLS, SKILL_TOOL, "spawn_child_runs", StructuredOutput::NAME];
     let journal = JournalTool::all().into_iter().map(JournalTool::name);
     let added = command_tools::known_names();
     standard_tool_names().chain(more).chain(journal).chain(added)
 }
+
+/// The name of the tool that loads skills.
+const SKILL_TOOL: &str = "Skill";
 
 /// The name that selects the tools of the run journal.
 const JOURNAL_TOOLS: &str = "Journal";
@@ -49,6 +53,8 @@ pub(crate) struct AddedTools<'a> {
     pub(crate) agents: &'a [AgentSpec],
     /// The command tools.
     pub(crate) programs: &'a CommandTools,
+    /// The skills.
+    pub(crate) skills: &'a Skills,
 }
 
 /// Builds the registry of the offered tools.
@@ -74,6 +80,9 @@ pub(crate) fn build_tools(
             several = several.with(&agent.name, &agent.description);
         }
         tools = tools.with(one).with(several);
+    }
+    if let Some(skills) = added.skills.tool(rules).filter(|_| names.contains(&SKILL_TOOL)) {
+        tools = tools.with(skills);
     }
     if names.contains(&JOURNAL_TOOLS) {
         tools = JournalTool::all().into_iter().fold(tools, ToolRegistry::with);
@@ -154,7 +163,8 @@ pub(crate) fn build_workplace(
 
 /// The names that `--tools` knows.
 pub(crate) fn selectable_tools() -> impl Iterator<Item = &'static str> {
-    standard_tool_names().chain([AGENT_TOOL, JOURNAL_TOOLS]).chain(command_tools::known_names())
+    let own = [AGENT_TOOL, JOURNAL_TOOLS, SKILL_TOOL];
+    standard_tool_names().chain(own).chain(command_tools::known_names())
 }
 
 /// Resolves the typed tool names: `default` means all.

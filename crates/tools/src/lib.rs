@@ -23,6 +23,7 @@ mod process;
 mod search;
 #[cfg(feature = "shell")]
 mod shell;
+mod skill_tool;
 mod standard_tools;
 mod sub_agents;
 mod tool_context;
@@ -55,6 +56,7 @@ pub use schemars;
 pub use search::{GlobTool, GrepTool};
 #[cfg(feature = "shell")]
 pub use shell::{BashOutputTool, BashTool, KillShellTool, analyze_command, files_run_by};
+pub use skill_tool::{LoadedSkill, SkillLoader, SkillSummary, SkillTool};
 pub use standard_tools::{select_standard_tools, standard_tool_names, standard_tools};
 pub use sub_agents::{AgentTool, GENERAL_PURPOSE_AGENT, MAX_CHILD_TASKS, SpawnChildRunsTool};
 pub use tool_context::ToolContext;

@@ -21,6 +21,9 @@ pub(crate) struct AgentSourceArgs {
     /// The parsed definitions of `--agents`, or those that a program sent.
     #[arg(skip)]
     pub(crate) given: Vec<AgentSpec>,
+    /// The skills that a program wants to be offered; all if not given.
+    #[arg(skip)]
+    pub(crate) skills: Option<Vec<String>>,
 }
 
 /// What a conversation leaves behind, and how its prompts are read.

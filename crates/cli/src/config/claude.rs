@@ -15,4 +15,5 @@ pub(crate) mod page_check;
 pub(crate) mod permission_settings;
 pub(crate) mod settings_check;
 pub(crate) mod settings_sources;
+pub(crate) mod skills;
 mod unique_keys;

@@ -23,7 +23,7 @@ pub(crate) fn command_list(customs: &[CustomCommand]) -> String {
     let mut lines = vec!["Commands, used as a prompt with --continue or --resume ID:".to_owned()];
     lines.extend(LocalCommand::ALL.map(line));
     if !customs.is_empty() {
-        lines.push("Custom commands from .claude/commands:".to_owned());
+        lines.push("Custom commands and skills:".to_owned());
         lines.extend(customs.iter().map(custom_command_line));
     }
     lines.push("`@path` in a prompt attaches a file or the names in a folder.".to_owned());

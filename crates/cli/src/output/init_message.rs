@@ -24,6 +24,7 @@ pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
         windlass_version: env!("CARGO_PKG_VERSION").to_owned(),
         output_style: setup.output_style.to_string(),
         agents: agent_names(setup),
+        skills: setup.skills.clone(),
         more: further_fields(setup),
         ..InitInfo::default()
     }

@@ -1,6 +1,7 @@
 //! `docs/tools.md` against the built-in tools.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 use windlass::ToolRegistry;
@@ -10,8 +11,8 @@ use windlass::core::permission::{
     CallEffect, HookPreference, PermissionQuery, Permissions, RuleDecision,
 };
 use windlass::tools::{
-    AgentTool, ExitPlanModeTool, JournalTool, SpawnChildRunsTool, StructuredOutput, ToolContext,
-    standard_tools,
+    AgentTool, ExitPlanModeTool, JournalTool, SkillSummary, SkillTool, SpawnChildRunsTool,
+    StructuredOutput, ToolContext, standard_tools,
 };
 
 use super::{PageSection, find_section, quoted_names, read_page};
@@ -23,8 +24,16 @@ fn all_tools() -> ToolRegistry {
         .with(AgentTool::default())
         .with(SpawnChildRunsTool::default())
         .with(ExitPlanModeTool)
-        .with(StructuredOutput::of_any_object());
+        .with(StructuredOutput::of_any_object())
+        .with(release_skill());
     JournalTool::all().into_iter().fold(tools, ToolRegistry::with)
+}
+
+/// The tool for one skill.
+fn release_skill() -> SkillTool {
+    let (name, description) = ("release".to_owned(), "makes a release".to_owned());
+    let load = |_: &str, _: &str| Err("nothing is loaded here".to_owned());
+    SkillTool::new(vec![SkillSummary { name, description }], Arc::new(load))
 }
 
 /// The section of each tool: its heading is the name.

@@ -28,7 +28,7 @@ pub(super) struct InitializeRequest {
     /// Further settings of its MCP servers, by name.
     pub(super) mcp_configs: Map<String, Value>,
     /// The skills that are offered; `None` for all.
-    pub(super) skills: Option<Vec<String>>,
+    skills: Option<Vec<String>>,
     forward_subagent_text: bool,
     /// The title of the conversation.
     pub(super) title: Option<String>,
@@ -72,6 +72,7 @@ impl InitializeRequest {
             prompt.json_schema = Some(schema.to_string());
         }
         print.sdk.forward_subagent_text |= self.forward_subagent_text;
+        print.agent.agents.skills.clone_from(&self.skills);
     }
 
     /// The MCP servers that run in the program, named here or on the command line.

@@ -53,6 +53,7 @@ mod send_commands;
 mod settings;
 mod shared_workspace;
 mod show;
+mod skills;
 mod stats;
 mod stop_causes;
 mod store_address;

@@ -9,6 +9,7 @@ use crate::log::inbox::InboxCommand;
 use crate::log::input::Input;
 use crate::message::content_block::ContentBlock;
 use crate::message::reply::TokenUsage;
+use crate::permission::{Grant, MAX_RULES};
 use crate::run::active_run::Run;
 use crate::run::conversation::{Conversation, QueuedPrompt, RunEnd};
 use crate::settings::run_settings::RunSettings;
@@ -136,6 +137,12 @@ pub(super) fn apply_tool_context(c: &mut Conversation, input: &Input, index: u16
     let Input::ToolReturned { context, .. } = input else { return };
     let Some(note) = context.get(usize::from(index)) else { return };
     c.context_sources.insert(note.source.clone());
+    for rule in &note.allows {
+        let grant = Grant::from(rule.clone());
+        if !c.grants.contains(&grant) && c.grants.len() < MAX_RULES {
+            c.grants.push(grant);
+        }
+    }
     add_instructions(c, &note.text);
 }
 

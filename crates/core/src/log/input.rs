@@ -14,7 +14,7 @@ use crate::message::content_block::ToolUse;
 use crate::message::raw_json::RawJson;
 use crate::message::reply::{ModelReply, TokenUsage};
 use crate::message::response_envelope::ResponseEnvelope;
-use crate::permission::HookPreference;
+use crate::permission::{HookPreference, PermissionRule};
 use crate::run::prompt_change::PromptFingerprint;
 use crate::run::review::{ReviewId, ReviewResult};
 use crate::settings::conversation_settings::Settings;
@@ -160,6 +160,9 @@ pub struct ContextNote {
     pub source: Arc<str>,
     /// Text of the context.
     pub text: Arc<str>,
+    /// Rules for calls that need no approval once the context is there: those of a skill.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allows: Vec<PermissionRule>,
 }
 
 /// How a model call failed.

@@ -180,7 +180,9 @@ impl Permissions {
     fn require_human(&self, query: PermissionQuery<'_>) -> Option<RuleDecision> {
         let CallSubject::Shell(shell) = query.subject else { return None };
         let reason = match () {
-            () if reads_protected(shell) => "it may change what decides which programs run",
+            () if self.reads_protected(shell, query) => {
+                "it may change what decides which programs run"
+            }
             () if self.may_be_restricted(shell, query) => {
                 "it may use something that a rule restricts"
             }
@@ -294,6 +296,20 @@ impl Permissions {
         };
         let mut rules = self.disallowed.iter().chain(&self.deny).chain(&self.ask);
         rules.any(|rule| !rule.is_unscoped() && may_touch(rule))
+    }
+
+    /// Returns whether a command that may write names a protected path, which decides what may run.
+    /// No rule covers that, except one that spells out a file of a skill: its scripts are there to
+    /// be run.
+    fn reads_protected(&self, shell: &ShellCommand, query: PermissionQuery<'_>) -> bool {
+        let is_named = |used: &PathUse| {
+            is_in_skills(&used.path)
+                && self.allow_rules(query).any(|rule| {
+                    rule.covers_tool(query.tool) && rule.spells_out(&used.path, &self.root)
+                })
+        };
+        let mut protected = shell.reads.iter().filter(|used| used.zone == PathZone::Protected);
+        protected.any(|used| !is_named(used))
     }
 
     /// Returns whether the file that a redirection writes to could be edited without approval.
@@ -412,17 +428,17 @@ fn protected_write_path(subject: &CallSubject) -> Option<&Arc<str>> {
     writes.iter().chain(more).find(is_protected).map(|used| &used.path)
 }
 
+/// Returns whether a path is one of a skill: in `skills` of a settings folder.
+fn is_in_skills(path: &str) -> bool {
+    let mut parts = path.split('/').skip_while(|part| *part != ".claude").skip(1);
+    parts.next() == Some("skills") && !path.split('/').any(|part| part == "..")
+}
+
 /// Returns whether the words of the command show what it runs and uses, as far as they can.
 fn shows_everything_it_runs(shell: &ShellCommand) -> bool {
     shell.unsupported.is_empty()
         && shell.hidden.is_empty()
         && shell.commands.iter().all(shows_what_it_runs)
-}
-
-/// Returns whether a command that may write names a protected path, which decides what may run. No
-/// rule covers that.
-fn reads_protected(shell: &ShellCommand) -> bool {
-    shell.reads.iter().any(|used| used.zone == PathZone::Protected)
 }
 
 /// Returns whether the call is a file edit within the workspace.

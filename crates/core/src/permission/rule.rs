@@ -72,6 +72,17 @@ impl PermissionRule {
         self.scope.covers_command(command, MatchMode::Strict)
     }
 
+    /// Returns whether a command rule has this path among its words, absolute or from `root`.
+    #[must_use]
+    pub(super) fn spells_out(&self, path: &str, root: &str) -> bool {
+        let below = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
+        let is_path = |word: &Arc<str>| {
+            let word = word.strip_prefix("./").unwrap_or(word);
+            word == path.strip_prefix("./").unwrap_or(path) || Some(word) == below
+        };
+        matches!(&self.scope, RuleScope::Command(words) if words.iter().any(is_path))
+    }
+
     /// Returns whether the rule covers this path. Rules for reading do not cover writing; a rule
     /// for edits also covers what the edit reads.
     #[must_use]

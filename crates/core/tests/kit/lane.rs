@@ -260,6 +260,7 @@ impl Lane {
         let note = |(source, text): &(&str, &str)| ContextNote {
             source: Arc::from(*source),
             text: Arc::from(*text),
+            allows: Vec::new(),
         };
         let context = notes.iter().map(note).collect();
         self.input(Input::ToolReturned { call, attempt, started_at, outcome, context })

@@ -427,7 +427,8 @@ fn go(mut lane: Lane, pick: usize, world: World) -> Lane {
 /// Context that a call finds: often none, and often from a source that is known already.
 fn found_context(text: &str) -> Vec<ContextNote> {
     let source = |at: usize| Arc::from(format!("memory:{}", text.len() % 5 + at));
-    let note = |at| ContextNote { source: source(at), text: arc(text.to_owned()) };
+    let note =
+        |at| ContextNote { source: source(at), text: arc(text.to_owned()), allows: Vec::new() };
     (0..text.len() % 3).map(note).collect()
 }
 

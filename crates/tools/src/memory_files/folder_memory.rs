@@ -108,7 +108,7 @@ impl FolderMemoryFinder {
 
 fn context_note(file: &MemoryFile) -> ContextNote {
     let source = Arc::from(format!("memory:{}", file.path.display()));
-    ContextNote { source, text: Arc::from(framed_memory(file)) }
+    ContextNote { source, text: Arc::from(framed_memory(file)), allows: Vec::new() }
 }
 
 /// Returns the folders that a call touches, each with its parents, below the workspace: the

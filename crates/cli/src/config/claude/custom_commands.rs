@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::args::PermissionArgs;
 use crate::config::claude::config_file::{ConfigFile, FileOwner, list_files};
 use crate::config::claude::front_matter::MarkdownPage;
+use crate::config::claude::skills::Skills;
 use crate::config::claude::{page_check, permission_settings};
 use crate::config::paths;
 use crate::config::trust::folder_trust::{TrustState, is_user_folder};
@@ -33,6 +34,16 @@ pub(crate) struct CustomCommand {
     pub(crate) name: String,
     file: ConfigFile,
     trust: TrustState,
+    kind: PageKind,
+}
+
+/// What a page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PageKind {
+    /// The prompt of a command.
+    Command,
+    /// The instructions of a skill, in a folder of its own.
+    Skill,
 }
 
 /// The content of a command's page.
@@ -50,6 +61,10 @@ pub(crate) struct CommandPage {
     pub(crate) prompt: String,
     /// Fields that are ignored because the folder is not trusted.
     pub(crate) ignored_fields: Vec<&'static str>,
+    /// Whether the model may use it by itself, if it is a skill.
+    pub(crate) is_for_model: bool,
+    /// Whether it can be typed.
+    pub(crate) is_typed: bool,
     /// Unknown names in the front matter, which have no effect, each with its line.
     pub(crate) warnings: Vec<String>,
 }
@@ -69,6 +84,7 @@ pub(crate) fn effective_commands(
     workspace: &Path,
     trust: TrustState,
 ) -> Vec<CustomCommand> {
+    let skills = Skills::of_folder(&reads, workspace, trust);
     let user = paths::user_settings_folder().filter(|_| reads("user"));
     let own =
         user.map(|folder| list_commands(&folder, "commands", FileOwner::User, TrustState::Trusted));
@@ -77,7 +93,14 @@ pub(crate) fn effective_commands(
         true => list_commands(workspace, ".claude/commands", FileOwner::Project, trust),
         false => Vec::new(),
     };
-    merge_commands(own, project, trust)
+    let mut commands = merge_commands(own, project, trust);
+    for skill in skills.typed_commands() {
+        if commands.iter().all(|known| known.name != skill.name) {
+            commands.push(skill);
+        }
+    }
+    commands.sort_by(|one, other| one.name.cmp(&other.name));
+    commands
 }
 
 /// Merges commands by name; the one with the higher precedence wins.
@@ -101,14 +124,7 @@ fn merge_commands(
 pub(crate) fn command_grants(workspace: &Path) -> Vec<String> {
     let customs =
         list_commands(workspace, ".claude/commands", FileOwner::Project, TrustState::Trusted);
-    let grants = |custom: &CustomCommand| {
-        let CommandPage { rules, model, .. } = custom.read_page().ok()?;
-        let asks = rules.map(|rules| format!("allowed-tools {rules}"));
-        let asks = asks.into_iter().chain(model.map(|model| format!("model {model}")));
-        let asks = asks.collect::<Vec<_>>().join(", ");
-        (!asks.is_empty()).then(|| format!("/{}: {asks}", custom.name))
-    };
-    customs.iter().filter_map(grants).collect()
+    customs.iter().filter_map(CustomCommand::grants).collect()
 }
 
 fn list_commands(
@@ -120,7 +136,7 @@ fn list_commands(
     let files = list_files(folder, Path::new(sub), owner, MAX_DEPTH, MAX_COMMANDS);
     let custom = |file: ConfigFile| {
         let name = command_name(file.name().strip_prefix(sub).ok()?)?;
-        Some(CustomCommand { name, file, trust })
+        Some(CustomCommand { name, file, trust, kind: PageKind::Command })
     };
     files.into_iter().filter_map(custom).collect()
 }
@@ -141,6 +157,43 @@ fn is_command_name(name: &str) -> bool {
 }
 
 impl CustomCommand {
+    /// The skill of a page `NAME/SKILL.md`, as a command.
+    pub(super) fn of_skill(file: ConfigFile, trust: TrustState) -> Option<Self> {
+        let name = file.name().parent()?.file_name()?.to_str()?.to_owned();
+        is_command_name(&name).then_some(Self { name, file, trust, kind: PageKind::Skill })
+    }
+
+    /// What it requests beyond its text.
+    pub(super) fn grants(&self) -> Option<String> {
+        let CommandPage { rules, model, .. } = self.read_page().ok()?;
+        let asks = rules.map(|rules| format!("allowed-tools {rules}"));
+        let asks = asks.into_iter().chain(model.map(|model| format!("model {model}")));
+        let asks = asks.collect::<Vec<_>>().join(", ");
+        (!asks.is_empty()).then(|| format!("/{}: {asks}", self.name))
+    }
+
+    /// The text of the page. That of a skill says where its files are.
+    fn page_text(&self, body: String) -> String {
+        match (self.kind, self.path().parent()) {
+            (PageKind::Command, _) | (PageKind::Skill, None) => body,
+            (PageKind::Skill, Some(folder)) => format!(
+                "The files of this skill are in {}.\n\n{}",
+                folder.display(),
+                self.with_own_folder(&body)
+            ),
+        }
+    }
+
+    /// The text with the folder of the skill in place of its variable.
+    fn with_own_folder(&self, text: &str) -> String {
+        match (self.kind, self.path().parent()) {
+            (PageKind::Command, _) | (PageKind::Skill, None) => text.to_owned(),
+            (PageKind::Skill, Some(folder)) => {
+                text.replace("${CLAUDE_SKILL_DIR}", &folder.display().to_string())
+            }
+        }
+    }
+
     /// Reads and parses the page.
     pub(crate) fn read_page(&self) -> Result<CommandPage, String> {
         let text = self.file.read(MAX_FILE_BYTES).map_err(|why| format!("it {why}"))?;
@@ -148,7 +201,10 @@ impl CustomCommand {
         if page.body.is_empty() {
             return Err("the file has no prompt text; write it below the front matter".to_owned());
         }
-        let findings = page_check::check_command(&page);
+        let findings = match self.kind {
+            PageKind::Command => page_check::check_command(&page),
+            PageKind::Skill => page_check::check_skill(&page, &self.name),
+        };
         if let Some(error) = findings.errors.into_iter().next() {
             return Err(error);
         }
@@ -161,9 +217,13 @@ impl CustomCommand {
         Ok(CommandPage {
             description: field("description").unwrap_or_else(|| first_line(&page.body)),
             argument_hint: field("argument-hint"),
-            rules: rules.map(|list| permission_settings::split_list(&list).join(", ")),
+            rules: rules.map(|list| {
+                permission_settings::split_list(&self.with_own_folder(&list)).join(", ")
+            }),
             model: model.filter(|model| model != "inherit"),
-            prompt: page.body,
+            is_for_model: page.get("disable-model-invocation") != Some("true"),
+            is_typed: page.get("user-invocable") != Some("false"),
+            prompt: self.page_text(page.body),
             ignored_fields,
             warnings: findings.warnings,
         })

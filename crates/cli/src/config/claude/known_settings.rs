@@ -49,6 +49,34 @@ pub(super) const STYLE_KEYS: [&str; 3] = ["description", "keep-coding-instructio
 /// Further names that Claude Code reads in an output style.
 pub(super) const ELSEWHERE_STYLE_KEYS: &[&str] = &["force-for-plugin"];
 
+/// Known names in the front matter of a skill.
+pub(super) const SKILL_KEYS: [&str; 7] = [
+    "allowed-tools",
+    "argument-hint",
+    "description",
+    "disable-model-invocation",
+    "model",
+    "name",
+    "user-invocable",
+];
+
+/// Further names that Claude Code reads in a skill, and those that only describe it.
+pub(super) const ELSEWHERE_SKILL_KEYS: &[&str] = &[
+    "agent",
+    "arguments",
+    "author",
+    "compatibility",
+    "context",
+    "effort",
+    "hooks",
+    "license",
+    "metadata",
+    "paths",
+    "shell",
+    "version",
+    "when_to_use",
+];
+
 /// Known names in the front matter of a command page.
 pub(super) const COMMAND_KEYS: [&str; 4] =
     ["allowed-tools", "argument-hint", "description", "model"];
@@ -185,7 +213,6 @@ pub(super) const CLAUDE_CODE_TOOLS: &[&str] = &[
     "ScheduleWakeup",
     "SendMessage",
     "SendUserMessage",
-    "Skill",
     "SlashCommand",
     "TaskCreate",
     "TaskGet",

@@ -3,8 +3,8 @@
 
 use crate::config::claude::front_matter::{Field, Form, MarkdownPage};
 use crate::config::claude::known_settings::{
-    AGENT_KEYS, COMMAND_KEYS, ELSEWHERE_AGENT_KEYS, ELSEWHERE_COMMAND_KEYS, ELSEWHERE_STYLE_KEYS,
-    STYLE_KEYS,
+    AGENT_KEYS, COMMAND_KEYS, ELSEWHERE_AGENT_KEYS, ELSEWHERE_COMMAND_KEYS, ELSEWHERE_SKILL_KEYS,
+    ELSEWHERE_STYLE_KEYS, SKILL_KEYS, STYLE_KEYS,
 };
 use crate::config::claude::permission_settings;
 use crate::config::claude::settings_check::{RuleListKind, SettingsFindings};
@@ -21,6 +21,25 @@ pub(crate) fn check_agent(page: &MarkdownPage) -> SettingsFindings {
 /// Checks the front matter of a command page.
 pub(crate) fn check_command(page: &MarkdownPage) -> SettingsFindings {
     check(page, "key of a command page", (&COMMAND_KEYS, ELSEWHERE_COMMAND_KEYS))
+}
+
+/// Checks the front matter of a skill in the folder `name`.
+pub(crate) fn check_skill(page: &MarkdownPage, name: &str) -> SettingsFindings {
+    let mut findings = check(page, "key of a skill", (&SKILL_KEYS, ELSEWHERE_SKILL_KEYS));
+    if page.get("description").is_none() {
+        findings.errors.push("the front matter lacks `description`; say when to use it".to_owned());
+    }
+    if let Some(other) = page.get("name").filter(|other| *other != name) {
+        findings
+            .warnings
+            .push(format!("`name` is `{other}`; the skill is called `{name}`, like its folder"));
+    }
+    for key in ["disable-model-invocation", "user-invocable"] {
+        if !matches!(page.get(key), None | Some("true" | "false")) {
+            findings.errors.push(format!("`{key}` must be true or false; fix it"));
+        }
+    }
+    findings
 }
 
 /// Checks the front matter of an output style.

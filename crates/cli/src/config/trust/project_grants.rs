@@ -11,7 +11,7 @@ use windlass_core::message::raw_json::RawJson;
 
 use crate::config::claude::config_file::{ConfigFile, FileOwner};
 use crate::config::claude::settings_sources::SettingsFile;
-use crate::config::claude::{agent_files, custom_commands};
+use crate::config::claude::{agent_files, custom_commands, skills};
 use crate::config::command_tools;
 use crate::config::scripts::ScriptFiles;
 use crate::config::trust::command_texts::command_texts;
@@ -61,12 +61,15 @@ impl ProjectGrants {
         let rest: Vec<Value> = tables.iter().map(|table| other_settings(table)).collect();
         let mut commands = command_texts((&hooks, &env), &servers, &rest);
         commands.extend(command_tools::project_commands(workspace));
+        commands.extend(skills::allowed_commands(workspace).into_iter().map(Value::from));
         grants.add_scripts(workspace, &commands);
         let (lines, tools) = command_tools::tool_grants(workspace);
         grants.add("command tools", lines, &tools);
         grants.add("other settings", rest.iter().flat_map(leaf_lines).collect(), &json!(rest));
         let commands = custom_commands::command_grants(workspace);
         grants.add(COMMAND_RULES, commands.clone(), &json!(commands));
+        let skills = skills::skill_grants(workspace);
+        grants.add("skill rules", skills.clone(), &json!(skills));
         let agents = agent_files::agent_grants(workspace);
         grants.add("agents", agents.clone(), &json!(agents));
         grants

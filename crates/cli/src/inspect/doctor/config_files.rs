@@ -6,6 +6,7 @@ use std::path::Path;
 use super::DoctorCheck;
 use crate::config::claude::settings_check::{self, SettingsFindings};
 use crate::config::claude::settings_sources::{self, SettingsFile};
+use crate::config::claude::skills::Skills;
 use crate::config::claude::{agent_files, custom_commands, memory_files, output_styles};
 use crate::config::command_tools::CommandTools;
 use crate::config::trust::folder_trust::{FolderTrust, TrustState};
@@ -40,6 +41,7 @@ pub(super) fn check() -> Vec<DoctorCheck> {
     checks.extend(memory.problems.into_iter().map(|reason| DoctorCheck::note("memory", reason)));
     checks.extend(check_agents(&folder));
     checks.extend(check_commands(&folder));
+    checks.extend(check_skills(&folder));
     checks.extend(check_styles(&folder));
     checks
 }
@@ -112,6 +114,15 @@ fn check_commands(folder: &FolderTrust) -> Vec<DoctorCheck> {
         checks.push(DoctorCheck::ok("commands", names.join(", ")));
     }
     checks
+}
+
+/// Lists the skills, and invalid pages of them.
+fn check_skills(folder: &FolderTrust) -> Vec<DoctorCheck> {
+    let skills = Skills::of_folder(|_| true, &folder.folder, folder.trust);
+    let names = skills.names().collect::<Vec<_>>().join(", ");
+    let known = (!names.is_empty()).then(|| DoctorCheck::ok("skills", names));
+    let problems = skills.problems.iter().map(|reason| DoctorCheck::note("skills", reason.clone()));
+    known.into_iter().chain(problems).collect()
 }
 
 /// Lists the output styles, and invalid files of them.

@@ -109,7 +109,7 @@ pub(super) fn list_commands(channel: &Channel) -> ControlAnswer {
         "agents": initialize_response::agents(&channel.setup),
         "plugins": [],
         "mcpServers": [],
-        "skills": [],
+        "skills": channel.setup.skills,
         "error_count": 0,
     }))
 }
