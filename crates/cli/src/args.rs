@@ -16,14 +16,18 @@ mod model_args;
 pub(crate) mod parse_error;
 mod prompt_argument;
 mod sdk_args;
+#[cfg(feature = "server")]
+mod serve_args;
 mod unknown_flags;
-mod values;
+pub(crate) mod values;
 
 pub(crate) use claude_args::{AgentSourceArgs, IgnoredFlags, SessionArgs};
 pub(crate) use limit_args::LimitArgs;
 pub(crate) use model_args::ModelArgs;
 pub(crate) use prompt_argument::command_line_of_process;
 pub(crate) use sdk_args::SdkArgs;
+#[cfg(feature = "server")]
+pub(crate) use serve_args::ServeArgs;
 pub(crate) use unknown_flags::{ParsedLine, UnknownFlagPolicy, parse_words};
 use values::parse_uuid;
 pub(crate) use values::{
@@ -405,6 +409,9 @@ pub(crate) enum Command {
     },
     /// Process queued and interrupted runs until SIGTERM; any number of workers can share a store
     Worker(Box<WorkerArgs>),
+    /// Serve the HTTP API, and process the runs of the store until SIGTERM
+    #[cfg(feature = "server")]
+    Serve(Box<ServeArgs>),
     /// Delete a conversation and everything stored for it
     Delete {
         /// Select a run or a conversation, by a unique beginning or end of its id

@@ -24,6 +24,8 @@ mod resume;
 mod runs;
 mod scripted;
 mod send_command;
+#[cfg(feature = "server")]
+mod serve;
 mod show;
 mod stats;
 mod trace;
@@ -52,6 +54,8 @@ pub(crate) fn run(args: CliArgs) -> anyhow::Result<ExitCode> {
 fn runtime_builder(command: Option<&Command>) -> Builder {
     match command {
         Some(Command::Worker(_) | Command::Scripted(_)) => Builder::new_multi_thread(),
+        #[cfg(feature = "server")]
+        Some(Command::Serve(_)) => Builder::new_multi_thread(),
         Some(_) | None => Builder::new_current_thread(),
     }
 }
@@ -67,6 +71,8 @@ fn agent_args(args: &mut CliArgs) -> Option<&mut AgentArgs> {
         ) => Some(agent),
         Some(Command::Approve(approve)) => Some(&mut approve.agent),
         Some(Command::Worker(worker)) => Some(&mut worker.agent),
+        #[cfg(feature = "server")]
+        Some(Command::Serve(serve)) => Some(&mut serve.agent),
         Some(_) => None,
     }
 }
@@ -103,6 +109,8 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Replay(args)) => replay::run(&args).await,
         Some(Command::Demo(args)) => demo::run(&args).await,
         Some(Command::Worker(args)) => worker::run(*args).await,
+        #[cfg(feature = "server")]
+        Some(Command::Serve(args)) => Box::pin(serve::run(*args)).await,
         Some(Command::Delete { conversation, store, json }) => {
             delete::run(&conversation, &store, json).await
         }

@@ -18,6 +18,8 @@ mod question;
 mod record;
 pub(crate) mod report;
 pub(crate) mod scripted;
+#[cfg(feature = "server")]
+mod server;
 mod shell_word;
 mod state;
 mod status;
@@ -60,6 +62,8 @@ pub(crate) use record::{
     MessageContext, MessageStyle, RecordMessage, RecordSource, RetryNote, SectionTopic,
     record_message,
 };
+#[cfg(feature = "server")]
+pub(crate) use server::{not_a_host, serve_without_tls, serve_without_token, server_started};
 pub(crate) use shell_word::{option_word, shell_word};
 pub(crate) use state::{
     ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, WAITING_IN_QUEUE, calls_running, model_call_running,

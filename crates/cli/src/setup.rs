@@ -19,7 +19,6 @@ use crate::config::claude::output_styles;
 use crate::config::claude::settings_sources::{self, SettingsSource};
 use crate::config::claude::skills::Skills;
 use crate::config::claude::{memory_files, permission_settings};
-use crate::config::command_tools::CommandTools;
 use crate::config::config_toml::{self, Config};
 use crate::config::trust::folder_trust::{self, FolderTrust};
 use crate::config::trust::ignored_settings::IgnoredSettings;
@@ -30,11 +29,17 @@ use crate::toolset::AddedTools;
 use crate::{logging, messages, output, terminal, toolset};
 
 mod agents;
+#[cfg(feature = "server")]
+mod api_run_settings;
 mod folder_check;
+mod profile_check;
 mod prompt_text;
 mod store_location;
 
+#[cfg(feature = "server")]
+pub(crate) use api_run_settings::ApiRunSettings;
 pub(crate) use folder_check::ask_about_trust;
+pub(crate) use profile_check::check_profile;
 pub(crate) use store_location::{
     no_runs_message, open_existing_store, open_file, open_store, server_address, store_path,
 };
@@ -431,24 +436,6 @@ pub(crate) fn select_model(settings: &mut Settings, args: &AgentArgs) -> anyhow:
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let names = (args.model.model.clone(), None);
     model_selection::describe(settings, &args.model, (&config, &profile), names, &clock).map(drop)
-}
-
-/// Checks whether a run with this profile could start: by the same checks as a run, without its
-/// model, its store and the settings files of the folder.
-pub(crate) fn check_profile(
-    name: &str,
-    config: &Config,
-    folder: &FolderTrust,
-) -> anyhow::Result<()> {
-    let args = AgentArgs::of_profile(name);
-    let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
-    let (asks, earlier_model) = (ModelNeed::NotNeeded, None);
-    let base = RunBase { folder, config, clock: &clock, asks, earlier_model };
-    let (mut settings, _) = base.settings(&args, WhenAsked::Park, None)?;
-    let programs = CommandTools::load(config, &folder.folder, folder.trust, |_| true)?;
-    let workplace = toolset::build_workplace(&args, &folder.folder, &[], &programs, &clock)?;
-    let added = AddedTools { agents: &[], programs: &programs, skills: &Skills::default() };
-    offer(&mut settings, &args, &added, &workplace).map(drop)
 }
 
 /// Adds the tools of a run with these flags to its settings, and returns them.

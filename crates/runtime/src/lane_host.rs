@@ -188,7 +188,9 @@ impl LaneHost {
         Arc::clone(self.default_run_settings.get_or_init(settings))
     }
 
-    pub(crate) fn store(&self) -> &dyn Store {
+    /// Returns the store of this process.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
         self.agent().ports.store.as_ref()
     }
 

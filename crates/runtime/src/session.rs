@@ -160,6 +160,23 @@ impl Session {
         self.enqueue_with(blocks, None).await
     }
 
+    /// Enqueues a prompt under a run id that the caller generated, like [`Session::enqueue_with`].
+    /// Enqueueing it again with the same id is idempotent: it remains one prompt, the first one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Invalid`] if the id is not a UUID, and another [`StoreError`] if the
+    /// store fails.
+    pub async fn enqueue_as(
+        &self,
+        run: &RunId,
+        blocks: Vec<ContentBlock>,
+        settings: Option<RunSettings>,
+    ) -> Result<(), StoreError> {
+        check_run_id(run)?;
+        self.enqueue_prompt(run, blocks, settings.map(Arc::new)).await.map(drop)
+    }
+
     /// Enqueues a prompt with settings for this run only, like [`Session::enqueue_blocks`]; without
     /// settings those of the worker that drives it apply.
     ///
@@ -318,8 +335,12 @@ impl Session {
         Ok(Self::new(Arc::clone(&self.host), child))
     }
 
-    /// Loads the conversation as it was at entry `head`.
-    async fn conversation_at(&self, head: Seq) -> Result<Conversation, DriveError> {
+    /// Loads the conversation as it was after entry `head`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn load_conversation_at(&self, head: Seq) -> Result<Conversation, DriveError> {
         driver::load_conversation_at(&self.host.agent().ports, &self.lane, head).await
     }
 
@@ -346,6 +367,18 @@ impl Session {
     pub async fn read_log(&self) -> Result<Vec<Entry>, DriveError> {
         let store = &self.host.agent().ports.store;
         let stored = store.read_log(self.lane.clone(), 0, usize::MAX).await?;
+        let parse = |entry: &crate::ports::EncodedEntry| Entry::parse(entry.seq, &entry.line);
+        Ok(stored.iter().map(parse).collect::<Result<_, _>>()?)
+    }
+
+    /// Reads entries after `after`, oldest first, at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn read_entries(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, DriveError> {
+        let store = &self.host.agent().ports.store;
+        let stored = store.read_log(self.lane.clone(), after, limit).await?;
         let parse = |entry: &crate::ports::EncodedEntry| Entry::parse(entry.seq, &entry.line);
         Ok(stored.iter().map(parse).collect::<Result<_, _>>()?)
     }

@@ -36,12 +36,18 @@ pub async fn a_prompt_is_a_queued_run(store: TestStore) -> CaseResult {
         assert_eq!((run.cause, run.cancel_requested), (None, false));
     }
     assert_eq!(store.list_runs(Some(lane("y")), 9).await?, []);
+    let run = RunId::from_name("hello there");
+    let found = store.find_run(run.clone()).await?.map(|found| (found.run, found.state));
+    assert_eq!(found, Some((run.clone(), RunState::Queued)));
+    assert_eq!(store.find_run(RunId::from_name("another")).await?, None);
     let epoch = store.claim_lane(lane("x"), worker("w"), None).await?.epoch;
     let rows = vec![run_row("hello there", RunState::Running, 1)];
     let read = append(&lane("x"), epoch, 0, entries("x", 1, 1));
     store.append(AppendRequest { messages_read: vec![1], rows, ..read }).await?;
     let states: Vec<_> = store.list_runs(None, 9).await?.iter().map(|run| run.state).collect();
     assert_eq!(states, [RunState::Running]);
+    let found = store.find_run(run.clone()).await?.map(|found| (found.run, found.state));
+    assert_eq!(found, Some((run, RunState::Running)));
     Ok(())
 }
 
@@ -57,6 +63,10 @@ pub async fn a_cancel_that_waits_is_seen(store: TestStore) -> CaseResult {
     store.enqueue_message(lane("x"), message("two")).await?;
     store.enqueue_message(lane("x"), cancel("c", Some("one"))).await?;
     assert_eq!(cancel_requested_runs(&store).await?, ids(&["one"]));
+    for (name, is_requested) in [("one", true), ("two", false)] {
+        let found = store.find_run(RunId::from_name(name)).await?;
+        assert_eq!(found.map(|run| run.cancel_requested), Some(is_requested), "{name}");
+    }
     store.enqueue_message(lane("x"), cancel("d", None)).await?;
     assert_eq!(cancel_requested_runs(&store).await?, ids(&["active", "one"]));
     Ok(())

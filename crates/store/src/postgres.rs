@@ -41,7 +41,7 @@ pub use config::PostgresSettings;
 use std::sync::Arc;
 
 use windlass_core::budget::spending::Spending;
-use windlass_core::log::ids::{Epoch, LaneId, Seq, UnixMillis};
+use windlass_core::log::ids::{Epoch, LaneId, RunId, Seq, UnixMillis};
 use windlass_core::log::inbox::InboxMessage;
 use windlass_core::projection::RawRow;
 use windlass_runtime::ports::{
@@ -454,6 +454,13 @@ impl Store for PostgresStore {
         Box::pin(async move {
             with_connection!(self.pool, |conn, _| statistics::read_worker_events(conn, page, limit))
                 .await
+        })
+    }
+
+    fn find_run(&self, run: RunId) -> BoxFuture<'_, Result<Option<RunInfo>, StoreError>> {
+        Box::pin(async move {
+            let run = &run;
+            with_connection!(self.pool, |conn, _| lane_reads::find_run(conn, run)).await
         })
     }
 

@@ -32,7 +32,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_core::budget::spending::Spending;
-use windlass_core::log::ids::{Epoch, LaneId, Seq, UnixMillis};
+use windlass_core::log::ids::{Epoch, LaneId, RunId, Seq, UnixMillis};
 use windlass_core::log::inbox::InboxMessage;
 use windlass_core::log::record::Durability;
 use windlass_core::projection::RawRow;
@@ -344,6 +344,10 @@ impl Store for SqliteStore {
             self.readers
                 .query(move |connection| lane_reads::read_runs(connection, lane.as_ref(), limit)),
         )
+    }
+
+    fn find_run(&self, run: RunId) -> BoxFuture<'_, Result<Option<RunInfo>, StoreError>> {
+        Box::pin(self.readers.query(move |connection| lane_reads::find_run(connection, &run)))
     }
 
     fn list_trace_ends(

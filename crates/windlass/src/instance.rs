@@ -150,4 +150,13 @@ impl Windlass {
     pub fn hand_over_within(&self, grace_ms: u64) {
         self.host.hand_over_within(grace_ms);
     }
+
+    /// Checks that the store responds.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ports::StoreError`] if it does not.
+    pub async fn check_store(&self) -> Result<(), ports::StoreError> {
+        self.host.store().list_runs(None, 1).await.map(drop)
+    }
 }

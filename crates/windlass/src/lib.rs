@@ -128,6 +128,7 @@ pub mod models;
 pub mod ports;
 #[cfg(feature = "providers")]
 mod query;
+mod runs;
 
 pub use agent_definition::AgentDefinition;
 pub use builder::{BuildError, WindlassBuilder};
@@ -139,6 +140,7 @@ pub use query::{
     AgentBuilder, Approval, ApprovalKind, ApprovalRequest, ClientBuilder, ConversationClient,
     HookEvent, HookReply, MessageStream, NoPrompt, Prompt, Query, QueryError, client, query,
 };
+pub use runs::{PromptAcceptance, PromptDelivery, RunPage, RunQuery};
 /// Settings, records, messages and the decision functions: the types that the other items of this
 /// crate refer to.
 pub use windlass_core as core;

@@ -1,7 +1,9 @@
 //! Messages: what happens in a conversation, as programs see it. See [`Message`].
 
 mod child_feeds;
+mod message_log;
 mod message_reader;
 
+pub use message_log::{LogItem, LogPosition, MessageLog, PositionError};
 pub use message_reader::{MessageObserver, MessageOptions, MessageReader};
 pub use windlass_messages::*;

@@ -36,11 +36,14 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
             "windlass-store",
         ],
     ),
+    // A front end: a client of the facade.
+    ("windlass-server", &["windlass"]),
     (
         "windlass-cli",
         &[
             "windlass-core",
             "windlass-runtime",
+            "windlass-server",
             "windlass-tools",
             "windlass-store",
             "windlass-mcp",

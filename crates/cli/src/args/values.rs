@@ -14,7 +14,7 @@ pub(super) fn parse_uuid(typed: &str) -> Result<String, String> {
 }
 
 /// Parses a positive amount of dollars.
-pub(super) fn parse_dollars(typed: &str) -> Result<f64, String> {
+pub(crate) fn parse_dollars(typed: &str) -> Result<f64, String> {
     match typed.parse::<f64>() {
         Ok(usd) if usd.is_finite() && usd > 0.0 && usd <= 1e9 => Ok(usd),
         Ok(_) | Err(_) => Err("give a number of dollars above 0, such as 0.50".to_owned()),
@@ -22,7 +22,7 @@ pub(super) fn parse_dollars(typed: &str) -> Result<f64, String> {
 }
 
 /// Parses a number of tokens.
-pub(super) fn parse_tokens(typed: &str) -> Result<u64, String> {
+pub(crate) fn parse_tokens(typed: &str) -> Result<u64, String> {
     match typed.parse::<u64>() {
         Ok(tokens @ 1..) => Ok(tokens),
         Ok(_) | Err(_) => Err("give a number of tokens above 0".to_owned()),
@@ -41,7 +41,7 @@ pub(crate) fn parse_positive(typed: &str) -> Result<u32, String> {
 const MAX_TURNS: u32 = 10_000;
 
 /// Parses the number of rounds. Programs of the SDKs write 0 for no limit.
-pub(super) fn parse_turns(typed: &str) -> Result<u32, String> {
+pub(crate) fn parse_turns(typed: &str) -> Result<u32, String> {
     match typed.parse::<u32>() {
         Ok(0) if sdk::is_sdk_host() => Ok(MAX_TURNS),
         Ok(_) | Err(_) => parse_positive(typed),

@@ -11,7 +11,7 @@ use crate::args::{ResumePolicyArg, WhenAsked, WorkerArgs};
 use crate::{messages, setup, terminal};
 
 /// Exit code that shells use for an interrupted program.
-const EXIT_INTERRUPTED: i32 = 130;
+pub(super) const EXIT_INTERRUPTED: i32 = 130;
 
 pub(crate) async fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     let WorkerArgs { mut agent, grace_seconds, resume } = args;
@@ -51,7 +51,7 @@ pub(crate) async fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The resume policy: the flag overrides what each run recorded from its profile.
-fn resume_policy(flag: Option<ResumePolicyArg>) -> ResumeOverride {
+pub(super) fn resume_policy(flag: Option<ResumePolicyArg>) -> ResumeOverride {
     match flag {
         Some(ResumePolicyArg::Manual) => ResumeOverride::OnRequest,
         Some(ResumePolicyArg::Automatic) => ResumeOverride::Immediately,

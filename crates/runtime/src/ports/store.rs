@@ -174,6 +174,15 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>>;
 
+    /// Returns a run; `None` if there is no such run. A prompt that is still unread is a queued
+    /// run.
+    fn find_run(&self, run: RunId) -> BoxFuture<'_, Result<Option<RunInfo>, StoreError>> {
+        Box::pin(async move {
+            let runs = self.list_runs(None, usize::MAX).await?;
+            Ok(runs.into_iter().find(|known| known.run == run))
+        })
+    }
+
     /// Returns the last trace row of every run that ended at `since` or later, newest run first, at
     /// most `limit`. A run that ended before it started has no row.
     fn list_trace_ends(

@@ -140,7 +140,7 @@ impl RunStream {
             StreamSource::Owning { position: place, .. }
             | StreamSource::CheckingRest { position: place, .. }
             | StreamSource::StartingToFollow { position: place, .. } => {
-                place.session.conversation_at(place.head).await
+                place.session.load_conversation_at(place.head).await
             }
             StreamSource::Following { conversation, .. } => Ok(conversation.as_ref().clone()),
             StreamSource::Exhausted => Ok(Conversation::default()),
@@ -374,7 +374,7 @@ impl StreamSource {
         StreamPosition { session, head }: StreamPosition,
         on_drop: DropAction,
     ) -> Result<Self, DriveError> {
-        let conversation = Box::new(session.conversation_at(head).await?);
+        let conversation = Box::new(session.load_conversation_at(head).await?);
         let items = Box::new(session.subscribe(head));
         Ok(Self::Following { session, conversation, items, on_drop })
     }

@@ -52,6 +52,10 @@ static READ_RUNS_OF_LANE: LazyLock<TypedSql> = LazyLock::new(|| {
     TypedSql::new(&read_runs_sql("WHERE lane.id = $2"), &[Type::INT8, Type::TEXT])
 });
 
+static FIND_RUN: LazyLock<TypedSql> = LazyLock::new(|| {
+    TypedSql::new(&read_runs_sql("WHERE run.run_id = $2"), &[Type::INT8, Type::TEXT])
+});
+
 fn read_runs_sql(filter: &str) -> String {
     format!(
         "SELECT {RUN_INFO_COLUMNS} FROM run JOIN lane ON lane.no = run.lane_no
@@ -204,6 +208,18 @@ pub(super) async fn read_runs(
     };
     let runs = rows.iter().map(|row| parse_run_info(connection, row)).collect::<Result<_, _>>()?;
     Ok(pending_runs::merge_pending(runs, pending, limit))
+}
+
+/// Returns a run. A prompt that is still unread has no row; few messages are unread at a time.
+pub(super) async fn find_run(
+    connection: &mut PgConnection,
+    run: &RunId,
+) -> Result<Option<RunInfo>, PgError> {
+    let pending = inbox::run_messages(connection, None, i64::MAX).await?;
+    let rows = connection.query(&FIND_RUN, &[&1_i64, &run.as_str()]).await?;
+    let runs = rows.iter().map(|row| parse_run_info(connection, row)).collect::<Result<_, _>>()?;
+    let runs = pending_runs::merge_pending(runs, pending, usize::MAX);
+    Ok(runs.into_iter().find(|known| known.run == *run))
 }
 
 fn parse_run_info(connection: &PgConnection, row: &Row) -> Result<RunInfo, PgError> {

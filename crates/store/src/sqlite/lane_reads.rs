@@ -148,6 +148,19 @@ static READ_RUNS: LazyLock<String> = LazyLock::new(|| read_runs_sql("?1 IS NULL"
 static READ_RUNS_OF_LANE: LazyLock<String> =
     LazyLock::new(|| read_runs_sql("run.lane_no = (SELECT no FROM lane WHERE id = ?1)"));
 
+static FIND_RUN: LazyLock<String> = LazyLock::new(|| read_runs_sql("run.run_id = ?1"));
+
+/// Returns a run. A prompt that is still unread has no row; few messages are unread at a time.
+pub(super) fn find_run(connection: &Connection, run: &RunId) -> Result<Option<RunInfo>, WorkError> {
+    let transaction = connection.unchecked_transaction()?;
+    let mut statement = prepare_cached(&transaction, &FIND_RUN)?;
+    let row = statement.query_row(params![run.as_str(), 1], parse_run_info).optional()?;
+    let (lane, rows) = (row.as_ref().map(|run| run.lane.clone()), row.into_iter().collect());
+    let pending = inbox::run_messages(&transaction, lane.as_ref(), usize::MAX)?;
+    let runs = pending_runs::merge_pending(rows, pending, usize::MAX);
+    Ok(runs.into_iter().find(|known| known.run == *run))
+}
+
 fn read_runs_sql(filter: &str) -> String {
     format!(
         "SELECT {RUN_INFO_COLUMNS} FROM run JOIN lane ON lane.no = run.lane_no

@@ -1,0 +1,17 @@
+//! `windlass serve`, as programs and attackers see it: the real binary, real sockets, both stores.
+#![cfg(feature = "server")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod event_stream;
+mod http_client;
+mod server_process;
+
+mod attacks;
+mod lifecycle;
+mod prompts;
+mod streams;
