@@ -12,6 +12,7 @@ use crate::logging;
 mod claude_args;
 pub(crate) mod inspect_args;
 mod limit_args;
+mod mcp_args;
 mod model_args;
 pub(crate) mod parse_error;
 mod prompt_argument;
@@ -23,6 +24,7 @@ pub(crate) mod values;
 
 pub(crate) use claude_args::{AgentSourceArgs, IgnoredFlags, SessionArgs};
 pub(crate) use limit_args::LimitArgs;
+pub(crate) use mcp_args::{McpAddArgs, McpArgs, McpCommand, McpScopeArg, McpTransportArg};
 pub(crate) use model_args::ModelArgs;
 pub(crate) use prompt_argument::command_line_of_process;
 pub(crate) use sdk_args::SdkArgs;
@@ -95,6 +97,8 @@ pub(crate) struct AgentArgs {
     #[command(flatten)]
     pub(crate) agents: AgentSourceArgs,
     #[command(flatten)]
+    pub(crate) mcp: McpArgs,
+    #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -136,6 +140,7 @@ impl AgentArgs {
             },
             prompt: PromptArgs::default(),
             agents: AgentSourceArgs::default(),
+            mcp: McpArgs { strict_mcp_config: true, ..McpArgs::default() },
             limits: LimitArgs { profile: Some(name.to_owned()), ..LimitArgs::default() },
             output: OutputArgs {
                 output_format: OutputFormat::Text,
@@ -407,6 +412,9 @@ pub(crate) enum Command {
         #[arg(long)]
         revoke: bool,
     },
+    /// Add, list and remove MCP servers, whose tools the model can call
+    #[command(subcommand)]
+    Mcp(Box<McpCommand>),
     /// Process queued and interrupted runs until SIGTERM; any number of workers can share a store
     Worker(Box<WorkerArgs>),
     /// Serve the HTTP API, and process the runs of the store until SIGTERM

@@ -15,6 +15,7 @@ mod journal;
 pub(crate) mod local_commands;
 mod logs;
 mod man;
+mod mcp;
 mod models;
 pub(crate) mod newest_conversation;
 mod print;
@@ -108,6 +109,7 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Runs(args)) => runs::run(&args).await,
         Some(Command::Replay(args)) => replay::run(&args).await,
         Some(Command::Demo(args)) => demo::run(&args).await,
+        Some(Command::Mcp(command)) => Box::pin(mcp::run(*command)).await,
         Some(Command::Worker(args)) => worker::run(*args).await,
         #[cfg(feature = "server")]
         Some(Command::Serve(args)) => Box::pin(serve::run(*args)).await,

@@ -6,6 +6,7 @@ pub(crate) mod command_tools;
 pub(crate) mod config_toml;
 pub(crate) mod flag_resolution;
 pub(crate) mod limit_settings;
+pub(crate) mod mcp;
 pub(crate) mod model_controls;
 pub(crate) mod model_selection;
 pub(crate) mod paths;

@@ -10,6 +10,7 @@ mod error;
 pub(crate) mod local_command;
 pub(crate) mod lookup;
 mod manual;
+mod mcp;
 mod model;
 mod model_question;
 mod model_text;
@@ -42,6 +43,11 @@ pub(crate) use error::{
     store_missing, unknown_agent, unknown_agent_model, unknown_command, unknown_store_scheme,
 };
 pub(crate) use manual::{manual_sections, see_also_section};
+pub(crate) use mcp::{
+    NO_MCP_SERVERS, mcp_approvals_reset, mcp_server_added, mcp_server_details, mcp_server_failed,
+    mcp_server_in_several, mcp_server_line, mcp_server_pending, mcp_server_removed,
+    mcp_server_unknown, mcp_server_untrusted, mcp_tools_withheld,
+};
 pub(crate) use model::{
     NO_MODEL_CHOSEN, NO_TOKEN_COUNTER, blank_stop_sequence, control_without_effect,
     end_marker_instruction, invalid_escape, invalid_output_limit,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass::core::log::ids::LaneId;
 use windlass::core::permission::HumanAvailability;
 use windlass::core::settings::conversation_settings::Settings;
+use windlass::mcp::{McpServers, ServerSpec};
 use windlass::models::ModelRegistry;
 use windlass::ports::Store;
 use windlass::tools::{CommandHooks, HookReport, ToolContext};
@@ -32,6 +33,7 @@ mod agents;
 #[cfg(feature = "server")]
 mod api_run_settings;
 mod folder_check;
+pub(crate) mod mcp_servers;
 mod profile_check;
 mod prompt_text;
 mod store_location;
@@ -84,6 +86,8 @@ pub(crate) struct RunSetup {
     pub(crate) when_asked: WhenAsked,
     /// Messages of hooks to the user.
     pub(crate) hook_messages: Arc<output::HookMessages>,
+    /// The MCP servers.
+    pub(crate) mcp: McpServers,
 }
 
 /// Whether the command needs a model.
@@ -151,8 +155,8 @@ pub(crate) async fn start_for_host(
 pub(crate) struct HostParts {
     /// Hooks that call the program.
     pub(crate) hooks: Option<CommandHooks>,
-    /// Tools of MCP servers in the program.
-    pub(crate) tools: ToolRegistry,
+    /// MCP servers in the program.
+    pub(crate) servers: Vec<ServerSpec>,
     /// Receives reports about hooks that are commands.
     pub(crate) hook_reports: Option<HookReportSink>,
 }
@@ -183,10 +187,8 @@ async fn start_with(
     let config = config_toml::read()?;
     let (folder, programs, ignored_settings) =
         folder_check::check_folder(&workspace, &args.permissions, &config, when_asked)?;
-    let trust = folder.trust;
     let sources =
         settings_sources::effective_sources(&args.permissions, &folder).or_usage_error()?;
-
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let others = run_settings::for_other_runs(args);
     let named = opened.as_ref().filter(|_| asks == ModelNeed::Required);
@@ -199,15 +201,17 @@ async fn start_with(
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;
     prompt_text::add_memory_files(&mut settings, &args.permissions, &folder);
 
-    let agents = agents::load_agents(args, &workspace, trust)?;
+    let agents = agents::load_agents(args, &workspace, folder.trust)?;
     report_unwritable_state();
     let workplace = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
     let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
-    let skills = Skills::load(args, &workspace, trust);
+    let skills = Skills::load(args, &workspace, folder.trust);
     skills.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
     let added = AddedTools { agents: &agents.found, programs: &programs, skills: &skills };
     let mut tools = offer(&mut settings, args, &added, &workplace).or_usage_error()?;
-    tools = offer_host_tools(&mut settings, tools, &host.tools);
+    let ports = (&clock, workplace.launcher());
+    let mcp = mcp_servers::start_for_runs(args, asks, &folder, host.servers, ports).await?;
+    tools = mcp_servers::offer_tools(&mut settings, tools, &mcp, &workplace);
     let hook_messages: Arc<output::HookMessages> = Arc::default();
     let listeners = hook_listeners(host.hook_reports, &hook_messages);
     let known = (&sources[..], workspace.as_path(), &clock);
@@ -216,7 +220,7 @@ async fn start_with(
     let mut owner = settings.clone();
     if flags == FlagScope::OwnRun {
         if run_settings::is_given(args, &others) {
-            let given = (&settings, &added, &workplace);
+            let given = (&settings, &added, &workplace, &mcp);
             (owner, tools) = base.owner_settings(&others, when_asked, given).or_usage_error()?;
             owner.limits.hook_ms = owner.limits.hook_ms.max(commands.max_timeout_ms());
         }
@@ -234,9 +238,9 @@ async fn start_with(
     let parts = RunParts { args, folder: &folder, workplace: &workplace, store: &store };
     let builder = builder.shared_model(chosen).command_hooks(commands);
     let builder = host.hooks.into_iter().fold(builder, WindlassBuilder::command_hooks);
-    let builder = parts.add_to(builder, &tools)?;
-    let builder = builder.retention(config.keep.to_policy());
+    let builder = parts.add_to(builder, &tools)?.retention(config.keep.to_policy());
     let windlass = builder.settings(|mine| *mine = owner).start().await?;
+    let trust = folder.trust;
     let custom_commands = custom_commands::load_commands(&args.permissions, &workspace, trust);
     Ok(RunSetup {
         windlass,
@@ -254,6 +258,7 @@ async fn start_with(
         ignored_settings,
         when_asked,
         hook_messages,
+        mcp,
     })
 }
 
@@ -418,11 +423,12 @@ impl RunBase<'_> {
         &self,
         others: &AgentArgs,
         when_asked: WhenAsked,
-        (given, added, workplace): (&Settings, &AddedTools<'_>, &ToolContext),
+        (given, added, workplace, mcp): (&Settings, &AddedTools<'_>, &ToolContext, &McpServers),
     ) -> anyhow::Result<(Settings, ToolRegistry)> {
         let model = Some(given.model.name.to_string());
         let (mut owner, _) = self.settings(others, when_asked, model)?;
         let tools = offer(&mut owner, others, added, workplace)?;
+        let tools = mcp_servers::offer_tools(&mut owner, tools, mcp, workplace);
         owner.user_context = given.user_context.clone();
         owner.hooks = given.hooks;
         Ok((owner, tools))
@@ -452,17 +458,6 @@ fn offer(
     settings.output = toolset::structured_output(args);
     settings.check_tool_names()?;
     Ok(tools)
-}
-
-/// Offers the tools of a program at the other end of the SDK channel, too.
-fn offer_host_tools(
-    settings: &mut Settings,
-    tools: ToolRegistry,
-    others: &ToolRegistry,
-) -> ToolRegistry {
-    let tools = toolset::with_host_tools(tools, others, &settings.rules);
-    settings.tools = tools.specs();
-    tools
 }
 
 /// The names of the sub-agents, if the agent tool is offered.

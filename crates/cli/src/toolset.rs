@@ -97,7 +97,7 @@ pub(crate) fn build_tools(
 }
 
 /// Adds the tools of MCP servers, without those that are always denied.
-pub(crate) fn with_host_tools(
+pub(crate) fn with_mcp_tools(
     tools: ToolRegistry,
     others: &ToolRegistry,
     rules: &Permissions,

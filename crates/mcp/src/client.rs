@@ -4,29 +4,64 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
+use windlass_runtime::ports::CallHeartbeat;
 
 use crate::connection::{McpConnection, McpError};
+use crate::plain_text::plain_text;
+use crate::server_inbox::ServerInbox;
+
+/// Length of an error message of a server, in characters.
+const MAX_ERROR_CHARS: usize = 2_000;
 
 /// Sends requests to a server and reads its answers.
 pub(crate) struct McpClient {
     connection: Arc<dyn McpConnection>,
+    inbox: Arc<ServerInbox>,
     next_id: AtomicU64,
 }
 
 impl McpClient {
-    pub(crate) fn new(connection: Arc<dyn McpConnection>) -> Self {
-        Self { connection, next_id: AtomicU64::new(0) }
+    pub(crate) fn new(connection: Arc<dyn McpConnection>, inbox: Arc<ServerInbox>) -> Self {
+        Self { connection, inbox, next_id: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn connection(&self) -> &Arc<dyn McpConnection> {
+        &self.connection
+    }
+
+    pub(crate) fn inbox(&self) -> &Arc<ServerInbox> {
+        &self.inbox
     }
 
     /// Sends a request and returns its result.
     pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value, McpError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        self.send_request(id, method, params).await
+    }
+
+    /// Sends a request whose progress keeps a call alive, and returns its result.
+    pub(crate) async fn request_with_progress(
+        &self,
+        method: &str,
+        mut params: Value,
+        heartbeat: CallHeartbeat,
+    ) -> Result<Value, McpError> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        if let Some(meta) = params.get_mut("_meta").and_then(Value::as_object_mut) {
+            meta.insert("progressToken".to_owned(), json!(id));
+        }
+        self.inbox.follow_progress(id, heartbeat);
+        let _followed = FollowedRequest { inbox: &self.inbox, id };
+        self.send_request(id, method, params).await
+    }
+
+    async fn send_request(&self, id: u64, method: &str, params: Value) -> Result<Value, McpError> {
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let mut answer = self.connection.exchange(request).await?;
         if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
             let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
             let message = error.get("message").and_then(Value::as_str).unwrap_or("unknown error");
-            return Err(McpError::Refused { code, message: message.to_owned() });
+            return Err(McpError::Refused { code, message: plain_text(message, MAX_ERROR_CHARS) });
         }
         match answer.get_mut("result").map(Value::take) {
             Some(result @ Value::Object(_)) => Ok(result),
@@ -37,5 +72,17 @@ impl McpClient {
     /// Sends a notification.
     pub(crate) async fn notify(&self, method: &str) -> Result<(), McpError> {
         self.connection.exchange(json!({"jsonrpc": "2.0", "method": method})).await.map(drop)
+    }
+}
+
+/// A request whose progress is followed until this is dropped.
+struct FollowedRequest<'a> {
+    inbox: &'a ServerInbox,
+    id: u64,
+}
+
+impl Drop for FollowedRequest<'_> {
+    fn drop(&mut self) {
+        self.inbox.forget_progress(self.id);
     }
 }

@@ -6,10 +6,14 @@ use serde_json::{Value, json};
 use windlass_core::call::call_facts::Repeatability;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::message::raw_json::RawJson;
+use windlass_runtime::SystemClock;
 use windlass_runtime::ports::{BoxFuture, Tool};
 
 use crate::result_content::outcome_of_result;
-use crate::{McpConnection, McpError, McpServer, qualified_tool_name};
+use crate::{
+    FirstSeenApprovals, McpConnection, McpConnector, McpError, McpServer, McpServerConfig,
+    McpServers, ServerInbox, ServerSpec, ServerState, TransportConfig, qualified_tool_name,
+};
 
 /// A server made of a function from a request to its result or error.
 struct FakeServer<F> {
@@ -31,6 +35,43 @@ fn server<F: Fn(&str, &Value) -> Value>(answer: F) -> Arc<FakeServer<F>> {
     Arc::new(FakeServer { answer, methods: Mutex::default() })
 }
 
+/// Connects to a server once, without supervision.
+async fn connect<F: Fn(&str, &Value) -> Value + Send + Sync + 'static>(
+    fake: &Arc<FakeServer<F>>,
+) -> Result<McpServer, McpError> {
+    McpServer::connect("desk", fake.clone(), Arc::new(ServerInbox::new(&[]))).await
+}
+
+struct FakeConnector<F>(Arc<FakeServer<F>>);
+
+impl<F: Fn(&str, &Value) -> Value + Send + Sync + 'static> McpConnector for FakeConnector<F> {
+    fn connect(
+        &self,
+        _inbox: Arc<ServerInbox>,
+    ) -> BoxFuture<'_, Result<Arc<dyn McpConnection>, McpError>> {
+        Box::pin(std::future::ready(Ok(self.0.clone() as Arc<dyn McpConnection>)))
+    }
+}
+
+/// Keeps a server connected.
+async fn supervise<F: Fn(&str, &Value) -> Value + Send + Sync + 'static>(
+    fake: &Arc<FakeServer<F>>,
+) -> McpServers {
+    let approvals = Arc::new(FirstSeenApprovals::default());
+    let servers = McpServers::new(approvals, Arc::new(SystemClock::start()));
+    servers.add(ServerSpec {
+        name: "desk".to_owned(),
+        connector: Arc::new(FakeConnector(fake.clone())),
+        roots: Vec::new(),
+        startup_ms: 10_000,
+        call_timeout_ms: 10_000,
+        scope: "dynamic".to_owned(),
+        config: Value::Null,
+    });
+    servers.wait_until_settled(10_000).await;
+    servers
+}
+
 fn result(value: Value) -> Value {
     json!({"jsonrpc": "2.0", "result": value})
 }
@@ -43,9 +84,11 @@ async fn the_handshake_comes_first_and_the_list_is_read_to_its_end() {
         ("tools/list", Some("2")) => result(json!({"tools": [{"name": "b"}, {"name": "b"}]})),
         _ => result(json!({})),
     });
-    let connected = McpServer::connect("desk", fake.clone()).await.unwrap();
-    let names: Vec<_> = connected.tools(1_000).map(|tool| tool.name().to_owned()).collect();
+    let servers = supervise(&fake).await;
+    let desk = servers.find("desk").unwrap();
+    let names: Vec<_> = desk.tools().iter().map(|tool| tool.name().to_owned()).collect();
     assert_eq!(names, ["mcp__desk__a", "mcp__desk__b"]);
+    let ServerState::Connected(connected) = desk.state() else { panic!("not connected") };
     assert_eq!(connected.info()["version"], "1");
     let methods = fake.methods.lock().unwrap().clone();
     assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/list"]);
@@ -57,17 +100,18 @@ async fn a_list_that_never_ends_is_an_error() {
         "tools/list" => result(json!({"tools": [], "nextCursor": "again"})),
         _ => result(json!({})),
     });
-    let error = McpServer::connect("endless", fake).await.err().unwrap();
+    let error = connect(&fake).await.err().unwrap();
     assert!(error.to_string().contains("pages"), "{error}");
 }
 
 #[tokio::test]
 async fn a_refusal_is_said_in_the_words_of_the_server() {
     let fake = server(|_, _| json!({"error": {"code": -32000, "message": "closed"}}));
-    let error = McpServer::connect("shut", fake).await.err().unwrap();
+    let error = connect(&fake).await.err().unwrap();
     assert_eq!(error, McpError::Refused { code: -32000, message: "closed".to_owned() });
 }
 
+// spec: ROUNDS-03
 #[tokio::test]
 async fn the_word_of_a_server_grants_concurrency_and_repetition_but_no_permission() {
     let fake = server(|method, _| match method {
@@ -78,12 +122,12 @@ async fn the_word_of_a_server_grants_concurrency_and_repetition_but_no_permissio
         ]})),
         _ => result(json!({})),
     });
-    let connected = McpServer::connect("desk", fake).await.unwrap();
-    let facts: Vec<_> = connected.tools(7).map(|tool| tool.assess(&RawJson::string(""))).collect();
+    let tools = supervise(&fake).await.find("desk").unwrap().tools();
+    let facts: Vec<_> = tools.iter().map(|tool| tool.assess(&RawJson::string(""))).collect();
     let [look, set, pay] = &facts[..] else { panic!("three tools") };
     assert!(!look.touches.conflicts_with(&look.touches) && !look.is_read_only());
-    assert_eq!((look.repeat, set.repeat), (Repeatability::Repeatable, Repeatability::Repeatable));
-    assert_eq!(pay.repeat, Repeatability::OnceOnly);
+    assert_eq!((look.repeat, pay.repeat), (Repeatability::OnceOnly, Repeatability::OnceOnly));
+    assert_eq!(set.repeat, Repeatability::Repeatable);
     assert!(set.touches.conflicts_with(&look.touches) && pay.touches.conflicts_with(&look.touches));
 }
 
@@ -112,4 +156,40 @@ fn every_kind_of_content_reaches_the_model() {
     let failed =
         outcome_of_result(&json!({"isError": true, "content": [{"type": "text", "text": "no"}]}));
     assert!(matches!(failed, ToolOutcome::Failed(error) if &*error.message == "no"));
+}
+
+fn read_config(value: Value) -> Result<McpServerConfig, String> {
+    let variable = |name: &str| (name == "KEY").then(|| "secret".to_owned());
+    McpServerConfig::from_json(&value, &variable).map_err(|error| error.to_string())
+}
+
+#[test]
+fn variables_are_expanded_and_a_missing_one_is_an_error() {
+    let config =
+        json!({"command": "${PROGRAM:-serve}", "args": ["--key=${KEY}"], "env": {"A": "b${KEY}"}});
+    let TransportConfig::Stdio { command, arguments, variables, .. } =
+        read_config(config).unwrap().transport
+    else {
+        panic!("not a program")
+    };
+    assert_eq!((command.as_str(), arguments[0].as_str()), ("serve", "--key=secret"));
+    assert_eq!(variables, [("A".to_owned(), "bsecret".to_owned())]);
+    let missing = read_config(json!({"url": "https://a.test/${NOWHERE}"})).unwrap_err();
+    assert!(missing.contains("the variable NOWHERE is not set"), "{missing}");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_used_says_what_to_do() {
+    for (config, says) in [
+        (json!({"type": "sse", "url": "https://a.test/sse"}), "use `\"type\": \"http\"`"),
+        (json!({"type": "ws", "url": "wss://a.test"}), "unknown type `ws`; use stdio or http"),
+        (json!({"args": []}), "neither a `command` nor a `url`"),
+        (json!({"type": "http", "url": "a.test"}), "does not begin with https://"),
+        (json!({"command": "x", "args": "y"}), "`args` is not a list of texts"),
+        (json!({"command": "x", "env": {"A": 1}}), "`env.A` is not a text"),
+        (json!({"command": "x", "timeout": 0}), "`timeout` is not a number"),
+    ] {
+        let error = read_config(config).unwrap_err();
+        assert!(error.contains(says), "{error}");
+    }
 }

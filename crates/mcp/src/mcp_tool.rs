@@ -10,9 +10,10 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use crate::client::McpClient;
 use crate::connection::McpError;
+use crate::managed_server::ManagedServer;
 use crate::result_content::outcome_of_result;
+use crate::server::McpServer;
 use crate::tool_definition::{ToolAnnotations, ToolDefinition};
 use crate::tool_name::qualified_tool_name;
 
@@ -25,24 +26,18 @@ pub struct McpTool {
     /// The name of the tool on its server.
     remote_name: String,
     annotations: ToolAnnotations,
-    client: Arc<McpClient>,
-    timeout_ms: u64,
+    server: Arc<ManagedServer>,
 }
 
 impl McpTool {
-    pub(crate) fn new(
-        server: &str,
-        definition: &ToolDefinition,
-        client: Arc<McpClient>,
-        timeout_ms: u64,
-    ) -> Self {
+    pub(crate) fn new(server: Arc<ManagedServer>, definition: &ToolDefinition) -> Self {
         let spec = ToolSpec {
-            name: Arc::from(qualified_tool_name(server, &definition.name)),
+            name: Arc::from(qualified_tool_name(server.name(), &definition.name)),
             description: Arc::from(definition.plain_description()),
             input_schema: RawJson::encode(&definition.schema_or_any()),
         };
         let (remote_name, annotations) = (definition.name.clone(), definition.annotations);
-        Self { spec, remote_name, annotations, client, timeout_ms }
+        Self { spec, remote_name, annotations, server }
     }
 
     /// Returns the name that the model calls the tool by.
@@ -57,11 +52,12 @@ impl Tool for McpTool {
         self.spec.clone()
     }
 
-    /// A server's word grants no permission: a call that claims to read only may run beside others
-    /// and be repeated, and still needs approval.
+    /// A server's word grants no permission. A call that claims to read only may run beside others,
+    /// and one that claims that a repetition changes nothing may be repeated; both still need
+    /// approval.
     fn assess(&self, _input: &RawJson) -> CallFacts {
         let ToolAnnotations { read_only_hint, idempotent_hint } = self.annotations;
-        let repeat = match read_only_hint || idempotent_hint {
+        let repeat = match idempotent_hint {
             true => Repeatability::Repeatable,
             false => Repeatability::OnceOnly,
         };
@@ -73,21 +69,15 @@ impl Tool for McpTool {
             Repeatability::Repeatable => Interruptibility::Interruptible,
             Repeatability::OnceOnly => Interruptibility::RunsToEnd,
         };
-        let timeout_ms = self.timeout_ms;
+        let timeout_ms = self.server.call_timeout_ms();
         CallFacts { touches, repeat, interrupt, timeout_ms, ..CallFacts::default() }
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
-            let arguments: Value = input.read().unwrap_or_default();
-            let call = json!({
-                "name": self.remote_name,
-                "arguments": arguments,
-                "_meta": {IDEMPOTENCY_KEY: &*context.idempotency_key},
-            });
-            match self.client.request("tools/call", call).await {
+            match self.call(&context, input.read().unwrap_or_default()).await {
                 Ok(result) => outcome_of_result(&result),
-                Err(error) => ToolOutcome::Failed(tool_error(&error)),
+                Err(error) => ToolOutcome::Failed(tool_error(self.server.name(), &error)),
             }
         })
     }
@@ -97,11 +87,46 @@ impl Tool for McpTool {
     }
 }
 
-fn tool_error(error: &McpError) -> ToolError {
+impl McpTool {
+    /// Calls the tool. A session that the server has forgotten is opened anew, because the server
+    /// has not looked at the call; nothing else is repeated.
+    async fn call(&self, context: &CallContext, arguments: Value) -> Result<Value, McpError> {
+        let call = json!({
+            "name": self.remote_name,
+            "arguments": arguments,
+            "_meta": {IDEMPOTENCY_KEY: &*context.idempotency_key},
+        });
+        let connected = self.server.connected().await?;
+        let request = |server: &McpServer| {
+            let (client, call) = (Arc::clone(server.client()), call.clone());
+            let heartbeat = context.heartbeat.clone();
+            async move { client.request_with_progress("tools/call", call, heartbeat).await }
+        };
+        match request(&connected).await {
+            Err(McpError::SessionExpired) => {
+                let reconnected = self.server.connected_after(&connected).await?;
+                request(&reconnected).await
+            }
+            answered => answered,
+        }
+    }
+}
+
+fn tool_error(server: &str, error: &McpError) -> ToolError {
     let (code, hint) = match error {
-        McpError::Unreachable(_) => ("mcp_unreachable", "whether it had an effect is not known"),
+        McpError::ConnectionLost(_) => (
+            "mcp_connection_lost",
+            "its effects are unknown: check what it did before calling it again",
+        ),
+        McpError::Unreachable(_) | McpError::SessionExpired => {
+            ("mcp_unreachable", "it had no effect; do without the tool")
+        }
+        McpError::Misconfigured(_) => ("mcp_misconfigured", "do without the tool"),
+        McpError::NeedsLogin(_) => {
+            ("mcp_needs_login", "do without the tool; the user can run `windlass mcp login`")
+        }
         McpError::Refused { .. } => ("mcp_error", "change the input or do without the tool"),
         McpError::Invalid(_) => ("mcp_protocol", "do without the tool"),
     };
-    ToolError::new(code, &error.to_string(), hint)
+    ToolError::new(code, &format!("MCP server {server}: {error}"), hint)
 }

@@ -1,13 +1,12 @@
 //! One MCP server: the handshake, and the list of its tools.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::client::McpClient;
 use crate::connection::{McpConnection, McpError};
-use crate::mcp_tool::McpTool;
+use crate::server_inbox::ServerInbox;
 use crate::tool_definition::ToolDefinition;
 
 /// The version of the protocol that we speak.
@@ -19,10 +18,15 @@ const MAX_PAGES: usize = 100;
 /// Maximum number of tools of one server.
 const MAX_TOOLS: usize = 1_000;
 
+/// The versions of the protocol that we understand.
+const KNOWN_VERSIONS: [&str; 4] = [PROTOCOL_VERSION, "2025-06-18", "2025-03-26", "2024-11-05"];
+
 /// An MCP server that is connected.
 pub struct McpServer {
     name: String,
     info: Value,
+    instructions: Option<String>,
+    capabilities: Value,
     tools: Vec<ToolDefinition>,
     client: Arc<McpClient>,
 }
@@ -36,18 +40,62 @@ impl McpServer {
     pub async fn connect(
         name: impl Into<String>,
         connection: Arc<dyn McpConnection>,
+        inbox: Arc<ServerInbox>,
     ) -> Result<Self, McpError> {
-        let client = McpClient::new(connection);
+        let client = McpClient::new(connection, inbox);
         let hello = json!({
             "protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {},
+            "capabilities": client.inbox().capabilities(),
             "clientInfo": {"name": "windlass", "version": env!("CARGO_PKG_VERSION")},
         });
         let mut answer = client.request("initialize", hello).await?;
-        let info = answer.get_mut("serverInfo").map(Value::take).unwrap_or_default();
+        let version = answer.get("protocolVersion").and_then(Value::as_str);
+        let version = version.unwrap_or(PROTOCOL_VERSION);
+        if !KNOWN_VERSIONS.contains(&version) {
+            let version = crate::plain_text::plain_text(version, 40);
+            let known = KNOWN_VERSIONS.join(", ");
+            return Err(McpError::Misconfigured(format!(
+                "it speaks version `{version}` of the protocol; known are {known}"
+            )));
+        }
+        client.connection().on_initialized(version);
+        let mut take = |name: &str| answer.get_mut(name).map(Value::take).unwrap_or_default();
+        let (info, capabilities) = (take("serverInfo"), take("capabilities"));
+        let instructions = take("instructions").as_str().map(str::to_owned);
         client.notify("notifications/initialized").await?;
-        let tools = list_tools(&client).await?;
-        Ok(Self { name: name.into(), info, tools, client: Arc::new(client) })
+        let mut server = Self {
+            name: name.into(),
+            info,
+            instructions,
+            capabilities,
+            tools: Vec::new(),
+            client: Arc::new(client),
+        };
+        server.tools = server.read_tools().await?;
+        Ok(server)
+    }
+
+    /// Reads the tools of the server as they are now.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`McpError`] like [`McpServer::connect`].
+    pub async fn read_tools(&self) -> Result<Vec<ToolDefinition>, McpError> {
+        match list_tools(&self.client).await {
+            // A server without tools does not know the method.
+            Err(McpError::Refused { code: METHOD_NOT_FOUND, .. })
+                if !self.has_capability("tools") =>
+            {
+                Ok(Vec::new())
+            }
+            other => other,
+        }
+    }
+
+    /// Returns whether the server says that it offers this.
+    #[must_use]
+    pub fn has_capability(&self, name: &str) -> bool {
+        self.capabilities.get(name).is_some_and(Value::is_object)
     }
 
     /// Returns the name that the configuration gives the server.
@@ -62,21 +110,25 @@ impl McpServer {
         &self.info
     }
 
-    /// Returns the tools as the server describes them.
+    /// Returns what the server says about how to use it.
+    #[must_use]
+    pub fn instructions(&self) -> Option<&str> {
+        self.instructions.as_deref()
+    }
+
+    /// Returns the tools as the server described them when it was connected.
     #[must_use]
     pub fn definitions(&self) -> &[ToolDefinition] {
         &self.tools
     }
 
-    /// Returns the tools for the runtime. Of tools whose names become equal, the first counts.
-    pub fn tools(&self, timeout_ms: u64) -> impl Iterator<Item = McpTool> {
-        let mut seen = HashSet::new();
-        let all = self.tools.iter().map(move |definition| {
-            McpTool::new(&self.name, definition, Arc::clone(&self.client), timeout_ms)
-        });
-        all.filter(move |tool| seen.insert(tool.name().to_owned()))
+    pub(crate) fn client(&self) -> &Arc<McpClient> {
+        &self.client
     }
 }
+
+/// JSON-RPC: there is no such method.
+const METHOD_NOT_FOUND: i64 = -32601;
 
 async fn list_tools(client: &McpClient) -> Result<Vec<ToolDefinition>, McpError> {
     let mut tools = Vec::new();

@@ -1,10 +1,19 @@
 //! A tool as its server describes it.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+use windlass_core::message::raw_json::RawJson;
+
+use crate::plain_text::plain_text;
 
 /// Maximum length of a description, in characters.
 const MAX_DESCRIPTION_CHARS: usize = 10_000;
+
+/// Maximum length of a name on its server, in characters.
+const MAX_NAME_CHARS: usize = 256;
+
+/// Maximum size of the schema of an input, in bytes.
+const MAX_SCHEMA_BYTES: usize = 64 << 10;
 
 /// A tool as its server describes it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -35,10 +44,30 @@ pub struct ToolAnnotations {
 }
 
 impl ToolDefinition {
-    /// Returns the description without control characters, and bounded.
+    /// Returns the description without characters that a person does not see, and bounded.
     pub(crate) fn plain_description(&self) -> String {
-        let is_plain = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-        self.description.chars().filter(is_plain).take(MAX_DESCRIPTION_CHARS).collect()
+        plain_text(&self.description, MAX_DESCRIPTION_CHARS)
+    }
+
+    /// Returns a hash of everything that the definition says, to notice a change.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let ToolAnnotations { read_only_hint, idempotent_hint } = self.annotations;
+        let all = json!([
+            self.name,
+            self.description,
+            self.input_schema,
+            read_only_hint,
+            idempotent_hint
+        ]);
+        RawJson::encode(&all).canonical_hash_hex()
+    }
+
+    /// Returns whether a model can be offered the tool: its name and schema are of bounded size.
+    pub(crate) fn is_offerable(&self) -> bool {
+        let name = self.name.chars().count();
+        (1..=MAX_NAME_CHARS).contains(&name)
+            && self.input_schema.to_string().len() <= MAX_SCHEMA_BYTES
     }
 
     /// Returns the schema of the input; an object of anything if the server gives none.

@@ -29,7 +29,10 @@ pub use call::remote_model::RemoteModel;
 pub use catalog::model_registry::{EnvLookup, ModelRegistry};
 pub use error::retry_after::parse_retry_after_ms;
 pub use error::retry_class::{class_once_started, classify_status};
-pub use http::{ConnectionStats, HttpClient, InvalidProxy, ProxyRules, is_loopback_host};
+pub use http::{
+    ConnectionStats, HttpClient, InvalidProxy, PlainRequest, PlainRequestError, PlainResponse,
+    ProxyRules, is_loopback_host,
+};
 pub use secret::{Redactor, Secret};
 pub use windlass_core::settings::conversation_settings::CacheLifetime;
 pub use wire::replay::{RecordedCall, replay_stream};

@@ -51,7 +51,9 @@ pub use memory_files::{
     read_memory_files, read_user_memory_files, with_folder_memory,
 };
 pub use name_suggestion::nearest_name;
-pub use process::{ReapedOrphans, count_orphans, reap_orphans};
+pub use process::{
+    PipedCommand, PipedProcess, ProcessPipes, ReapedOrphans, count_orphans, reap_orphans,
+};
 pub use schemars;
 pub use search::{GlobTool, GrepTool};
 #[cfg(feature = "shell")]

@@ -16,6 +16,7 @@ mod group_processes;
 mod grouped_process;
 mod orphans;
 mod output_reader;
+mod piped_process;
 mod process_guard;
 mod program;
 mod resource_limits;
@@ -38,6 +39,7 @@ use windlass_runtime::ports::{Clock, ProcessLauncher, ProgressReporter};
 pub(crate) use environment::CommandEnvironment;
 pub(crate) use grouped_process::GroupedProcess;
 pub use orphans::{ReapedOrphans, count_orphans, reap_orphans};
+pub use piped_process::{PipedCommand, PipedProcess, ProcessPipes};
 pub(crate) use program::{ProgramEnd, ProgramJob, run_program};
 pub(crate) use resource_limits::ResourceLimits;
 

@@ -2,6 +2,8 @@
 //! [`Windlass`](crate::Windlass).
 
 mod build_error;
+#[cfg(feature = "mcp")]
+mod mcp_servers;
 mod start;
 
 pub use build_error::BuildError;
@@ -82,6 +84,8 @@ pub struct WindlassBuilder {
     model_name_error: Option<NameError>,
     schema_error: Option<InvalidOutputSchema>,
     sub_agents: Option<Vec<(Arc<str>, AgentDefinition)>>,
+    #[cfg(feature = "mcp")]
+    mcp_servers: Vec<(String, windlass_mcp::McpServerConfig)>,
 }
 
 impl Default for WindlassBuilder {
@@ -103,6 +107,8 @@ impl Default for WindlassBuilder {
             model_name_error: None,
             schema_error: None,
             sub_agents: None,
+            #[cfg(feature = "mcp")]
+            mcp_servers: Vec::new(),
         }
     }
 }

@@ -122,6 +122,8 @@
 mod agent_definition;
 mod builder;
 mod instance;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod messages;
 #[cfg(feature = "providers")]
 pub mod models;

@@ -33,6 +33,7 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
             "windlass-providers",
             "windlass-scripted",
             "windlass-tools",
+            "windlass-mcp",
             "windlass-store",
         ],
     ),

@@ -34,12 +34,6 @@ pub(crate) struct SdkArgs {
     /// Refuse --resume-session-at unless it drops the turn of this prompt first
     #[arg(long, value_name = "UUID", value_parser = parse_uuid, requires = "resume_session_at", hide_short_help = true)]
     pub(crate) resume_drops_turn: Option<String>,
-    /// Use these MCP servers (JSON or a file); may be given several times
-    #[arg(long, value_name = "JSON|FILE", hide_short_help = true)]
-    pub(crate) mcp_config: Vec<String>,
-    /// Use only the MCP servers of --mcp-config
-    #[arg(long, hide_short_help = true)]
-    pub(crate) strict_mcp_config: bool,
     /// Require that the first line on standard input is the initialize request
     #[arg(long, hide_short_help = true)]
     pub(crate) await_initialize: bool,

@@ -78,3 +78,9 @@ pub(crate) fn can_be_written(folder: &Path) -> bool {
     };
     there.is_some_and(is_writable)
 }
+
+/// The user's file of Claude Code with the MCP servers for every folder.
+pub(crate) fn user_claude_file() -> Option<PathBuf> {
+    let folder = env_path("CLAUDE_CONFIG_DIR").or_else(home_folder)?;
+    Some(folder.join(".claude.json"))
+}

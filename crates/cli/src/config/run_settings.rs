@@ -21,6 +21,7 @@ pub(crate) fn for_other_runs(args: &AgentArgs) -> AgentArgs {
         permissions,
         prompt: _,
         agents,
+        mcp,
         limits: _,
         output,
         store,
@@ -37,6 +38,7 @@ pub(crate) fn for_other_runs(args: &AgentArgs) -> AgentArgs {
         },
         prompt: PromptArgs::default(),
         agents,
+        mcp,
         limits: LimitArgs::default(),
         output,
         store,
@@ -60,6 +62,12 @@ pub(crate) fn process_flags(args: &AgentArgs) -> Vec<String> {
     let mut flags = Vec::new();
     if !args.agents.given.is_empty() {
         flags.push("--agents".to_owned());
+    }
+    if !args.mcp.mcp_config.is_empty() {
+        flags.push("--mcp-config".to_owned());
+    }
+    if args.mcp.strict_mcp_config {
+        flags.push("--strict-mcp-config".to_owned());
     }
     let is_bare = args.agents.bare;
     let args = &args.permissions;
@@ -110,6 +118,7 @@ pub(crate) fn explicit_run_settings(
         permissions,
         prompt,
         agents: _,
+        mcp: _,
         limits,
         output: _,
         store: _,

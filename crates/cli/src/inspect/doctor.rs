@@ -4,6 +4,7 @@
 
 mod api_keys;
 mod config_files;
+mod mcp_servers;
 mod paths;
 mod processes;
 mod store_checks;
@@ -79,6 +80,7 @@ pub(crate) async fn run_checks(args: &DoctorArgs) -> Vec<DoctorCheck> {
     checks.push(processes::check().await);
     checks.extend(processes::check_scratch_space());
     checks.extend(config_files::check());
+    checks.extend(mcp_servers::check().await);
     checks.extend(place.iter().flat_map(|path| paths::check(path)));
     checks
 }

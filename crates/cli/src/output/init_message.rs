@@ -5,7 +5,7 @@ use windlass::messages::InitInfo;
 use windlass::tools::GENERAL_PURPOSE_AGENT;
 
 use crate::sdk::PROTOCOL_VERSION;
-use crate::setup::RunSetup;
+use crate::setup::{RunSetup, mcp_servers};
 use crate::toolset;
 
 /// With what a run works.
@@ -25,6 +25,7 @@ pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
         output_style: setup.output_style.to_string(),
         agents: agent_names(setup),
         skills: setup.skills.clone(),
+        mcp_servers: mcp_servers::statuses(&setup.mcp),
         more: further_fields(setup),
         ..InitInfo::default()
     }

@@ -19,7 +19,6 @@ use super::approvals::{AnswerStored, Approvals};
 use super::control_requests;
 use super::conversation;
 use super::frame_writer::{FrameWriter, OutputClosed};
-use super::host_servers::HostServers;
 use super::incoming::{PromptPriority, UserPrompt};
 use super::input_pump::ChannelEvent;
 use super::prompt_queue::PromptQueue;
@@ -51,8 +50,6 @@ pub(super) struct Channel {
     pub(super) approvals: Approvals,
     pub(super) side_events: SideEvents,
     pub(super) transcripts: Transcripts,
-    /// The MCP servers of the program.
-    pub(super) servers: HostServers,
     pub(super) queue: PromptQueue,
     pub(super) turn: Option<Turn>,
     /// Whether standard input has ended.
@@ -231,9 +228,9 @@ impl Channel {
         Ok(())
     }
 
-    /// The init frame, with the servers of the program.
+    /// The init frame.
     pub(super) fn init_info(&self) -> InitInfo {
-        InitInfo { mcp_servers: self.servers.statuses(), ..output::init_info(&self.setup) }
+        output::init_info(&self.setup)
     }
 
     /// The run that an earlier process did not finish.

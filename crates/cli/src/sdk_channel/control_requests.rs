@@ -2,6 +2,7 @@
 //! ends the process.
 
 mod file_requests;
+mod mcp_requests;
 mod session_info;
 mod session_settings;
 mod task_requests;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::channel_loop::Channel;
 use super::frame_writer::{FrameWriter, OutputClosed};
+use super::host_servers;
 use super::incoming::ControlRequest;
 
 /// The answer to a request: an object, or the text of an error.
@@ -40,8 +42,8 @@ pub(super) async fn handle(
         "reload_plugins" | "reload_skills" | "reload_output_styles" => {
             session_info::list_commands(channel)
         }
-        "mcp_status" => Ok(json!({ "mcpServers": channel.servers.describe() })),
-        "mcp_reconnect" | "mcp_toggle" => session_info::change_server(channel, &request),
+        "mcp_status" => Ok(json!({ "mcpServers": host_servers::describe(&channel.setup.mcp) })),
+        "mcp_reconnect" | "mcp_toggle" => mcp_requests::change_server(channel, &request).await,
         "read_file" => file_requests::read_file(channel, &request),
         "seed_read_state" => file_requests::seed_read_state(channel, &request),
         "stop_task" => task_requests::stop_task(channel, &request).await,

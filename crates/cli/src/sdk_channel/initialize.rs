@@ -2,9 +2,11 @@
 //! for one or refers to functions of the program.
 
 use serde_json::{Map, Value};
+use windlass::mcp::TransportConfig;
 
 use super::incoming::ControlRequest;
 use crate::args::PrintArgs;
+use crate::config::mcp::{ConfiguredServer, server_list};
 
 #[cfg(test)]
 #[path = "initialize_tests.rs"]
@@ -76,33 +78,17 @@ impl InitializeRequest {
     }
 
     /// The MCP servers that run in the program, named here or on the command line.
-    pub(super) fn sdk_servers(&self, print: &PrintArgs) -> Vec<String> {
+    pub(super) fn sdk_servers(&self, print: &PrintArgs) -> anyhow::Result<Vec<String>> {
         let mut names = self.mcp_servers.clone();
-        names.extend(configured_servers(print, |kind| kind == "sdk"));
+        let given = server_list::given_servers(&print.agent.mcp)?;
+        let is_hosted = |server: &ConfiguredServer| {
+            server.config.as_ref().is_ok_and(|config| config.transport == TransportConfig::Sdk)
+        };
+        names.extend(given.into_iter().filter(is_hosted).map(|server| server.name));
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
-        names
+        Ok(names)
     }
-}
-
-/// The names of the servers on the command line that run on their own.
-pub(super) fn outside_servers(print: &PrintArgs) -> Vec<String> {
-    configured_servers(print, |kind| kind != "sdk")
-}
-
-/// The names of the servers on the command line with a type that is wanted.
-fn configured_servers(print: &PrintArgs, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
-    let mut names = Vec::new();
-    for config in &print.sdk.mcp_config {
-        let Ok(config) = serde_json::from_str::<Value>(config) else { continue };
-        let servers = config.get("mcpServers").and_then(Value::as_object);
-        let kind = |server: &Value| {
-            server.get("type").and_then(Value::as_str).unwrap_or("stdio").to_owned()
-        };
-        let wanted = servers.into_iter().flatten().filter(|(_, server)| is_wanted(&kind(server)));
-        names.extend(wanted.map(|(name, _)| name.clone()));
-    }
-    names
 }
 
 /// A system prompt is a text or a list of parts; empty parts are left out.

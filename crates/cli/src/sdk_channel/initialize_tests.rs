@@ -51,7 +51,7 @@ fn servers_of_the_program_are_named_here_or_there() {
     let config = r#"{"mcpServers": {"calc": {"type": "sdk", "name": "calc"},
                      "files": {"command": "files"}}}"#;
     let print = arguments(&["--mcp-config", config, "--mcp-config", "servers.json"]);
-    assert_eq!(parse(&json!({})).sdk_servers(&print), ["calc"]);
+    assert_eq!(parse(&json!({})).sdk_servers(&print).unwrap(), ["calc"]);
     let both = parse(&json!({"sdkMcpServers": ["weather", "calc"]}));
-    assert_eq!(both.sdk_servers(&print), ["weather", "calc"]);
+    assert_eq!(both.sdk_servers(&print).unwrap(), ["weather", "calc"]);
 }

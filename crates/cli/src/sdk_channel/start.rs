@@ -17,9 +17,9 @@ use super::conversation::{self, NoConversation};
 use super::frame_writer::FrameWriter;
 use super::hook_callbacks::HostHooks;
 use super::host_requests::HostRequests;
-use super::host_servers::HostServers;
+use super::host_servers;
 use super::incoming::ControlRequest;
-use super::initialize::{InitializeRequest, outside_servers};
+use super::initialize::InitializeRequest;
 use super::initialize_response::initialize_response;
 use super::input_pump::{self, ChannelEvent};
 use super::input_reader::InputReader;
@@ -154,11 +154,9 @@ impl Connection {
         let is_asked = asks_host(&self.print) || permission_hooks.decides_permissions();
         self.print.agent.permissions.when_asked =
             Some(if is_asked { WhenAsked::Park } else { WhenAsked::Deny });
-        let servers = HostServers::connect(initialize.sdk_servers(&self.print), &self.host)
-            .await
-            .with_unsupported(outside_servers(&self.print));
+        let servers = initialize.sdk_servers(&self.print)?;
         let parts = HostParts {
-            tools: servers.tools(),
+            servers: host_servers::server_specs(servers, &self.host),
             hooks: Some(self.host_hooks(hook_config)?),
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
         };
@@ -191,7 +189,6 @@ impl Connection {
             approvals,
             side_events,
             transcripts,
-            servers,
             queue: PromptQueue::default(),
             turn: None,
             input_ended: false,

@@ -31,6 +31,7 @@ mod id_lookup;
 mod live_output;
 mod logging;
 mod logs;
+mod mcp;
 mod messages;
 mod model_controls;
 mod output_styles;

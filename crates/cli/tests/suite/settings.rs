@@ -105,7 +105,6 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
         "accepted without effect",
         "setting statusLine",
         "permissions setting disableAutoMode",
-        "rule mcp__git",
         "rule WebSearch",
         "hook event `PermissionRequest`",
         "type of hook `prompt`",

@@ -126,7 +126,7 @@ impl HttpClient {
         self.pool.lock().take(origin, now)
     }
 
-    async fn open_connection(
+    pub(super) async fn open_connection(
         &self,
         origin: &Origin,
         connect_ms: u64,
@@ -219,7 +219,7 @@ fn build_request(post: &PostRequest<'_>) -> Request<SharedBody> {
 }
 
 /// The error with its causes: hyper's own message is short.
-fn error_with_causes(error: &hyper::Error) -> String {
+pub(super) fn error_with_causes(error: &hyper::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(next) = cause {

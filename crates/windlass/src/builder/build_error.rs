@@ -26,6 +26,15 @@ pub enum BuildError {
     /// The output schema is not valid.
     #[error(transparent)]
     InvalidSchema(#[from] InvalidOutputSchema),
+    /// An MCP server cannot be used.
+    #[cfg(feature = "mcp")]
+    #[error("MCP server {name}: {error}")]
+    McpServer {
+        /// The name of the server.
+        name: String,
+        /// What is wrong with it.
+        error: windlass_mcp::McpError,
+    },
     /// A setting is not valid.
     #[error(transparent)]
     InvalidSettings(#[from] InvalidSettings),

@@ -36,7 +36,10 @@ impl WindlassBuilder {
     /// assert!(matches!(error, Some(BuildError::NoModel)));
     /// # }
     /// ```
-    pub async fn start(self) -> Result<Windlass, BuildError> {
+    #[cfg_attr(not(feature = "mcp"), expect(unused_mut, reason = "servers add tools"))]
+    pub async fn start(mut self) -> Result<Windlass, BuildError> {
+        #[cfg(feature = "mcp")]
+        self.connect_mcp_servers().await?;
         if let Some(problem) = self.rule_error {
             return Err(problem.into());
         }

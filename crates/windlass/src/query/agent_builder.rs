@@ -253,6 +253,13 @@ impl<P> AgentBuilder<P> {
         self.configure(|builder| builder.sub_agent(name.as_ref(), definition))
     }
 
+    /// Adds an MCP server; see [`WindlassBuilder::mcp_server`].
+    #[cfg(feature = "mcp")]
+    #[must_use]
+    pub fn mcp_server(self, name: &str, config: crate::mcp::McpServerConfig) -> Self {
+        self.configure(|builder| builder.mcp_server(name, config))
+    }
+
     /// Allows calls that this rule covers: `Read`, `Bash(npm test:*)`.
     #[must_use]
     pub fn allow(self, rule: impl AsRef<str>) -> Self {

@@ -55,6 +55,12 @@ impl<P> AgentBuilder<P> {
             (own.rules.root, own.rules.home) = (root, home);
             settings = Some(own.clone());
         });
+        #[cfg(feature = "mcp")]
+        let builder = {
+            let mut builder = builder;
+            builder.connect_mcp_servers().await?;
+            builder
+        };
         let offered = builder.tool_names();
         let windlass = builder.start().await?;
         let id = self.session.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());

@@ -167,9 +167,10 @@ impl SettingsFindings {
 
     fn check_tool(&mut self, rule: &str, tool: &str, list: RuleListKind) {
         let known = toolset::all_tool_names;
-        let is_pattern = tool.contains('*') || tool.starts_with("mcp__");
-        if known().any(|name| name == tool) || (is_pattern && !tool.starts_with("mcp__")) {
-        } else if is_pattern || CLAUDE_CODE_TOOLS.contains(&tool) {
+        // Tools of MCP servers are known when the servers are connected.
+        let is_open = tool.contains('*') || tool.starts_with("mcp__");
+        if is_open || known().any(|name| name == tool) {
+        } else if CLAUDE_CODE_TOOLS.contains(&tool) {
             self.without_effect.push(format!("rule {rule}"));
         } else {
             let near = nearest_name(tool, known().chain(CLAUDE_CODE_TOOLS.iter().copied()));

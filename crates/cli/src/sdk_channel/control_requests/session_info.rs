@@ -7,7 +7,6 @@ use super::ControlAnswer;
 use crate::inspect::compaction_report::report_compaction;
 use crate::sdk;
 use crate::sdk_channel::channel_loop::Channel;
-use crate::sdk_channel::incoming::ControlRequest;
 use crate::sdk_channel::initialize_response;
 
 /// Micro-dollars per dollar.
@@ -73,15 +72,6 @@ fn mcp_tool_list(channel: &Channel) -> Vec<Value> {
             json!({ "name": tool.name, "serverName": server, "tokens": 0 })
         })
         .collect()
-}
-
-/// Refuses to reconnect a server or to switch it: the servers of a program live as long as it does.
-pub(super) fn change_server(channel: &Channel, request: &ControlRequest) -> ControlAnswer {
-    let name = request.fields.get("serverName").and_then(Value::as_str).unwrap_or_default();
-    match channel.servers.contains(name) {
-        true => Err(format!("{name} runs in the program itself and cannot be switched")),
-        false => Err(format!("Server not found: {name}")),
-    }
 }
 
 /// What the conversation has cost.

@@ -1,0 +1,137 @@
+//! Starts the MCP servers of a process.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::ToolRegistry;
+use windlass::core::settings::conversation_settings::Settings;
+use windlass::mcp::{
+    ManagedServer, McpError, McpServers, McpServices, ServerSpec, ServerState, SpecOptions,
+};
+use windlass::messages::McpServerStatus;
+use windlass::ports::{Clock, ProcessLauncher};
+use windlass::tools::ToolContext;
+
+use super::ModelNeed;
+use crate::args::AgentArgs;
+use crate::config::mcp::approval_file::RecordedApprovals;
+use crate::config::mcp::{ConfiguredServer, server_list};
+use crate::config::trust::folder_trust::FolderTrust;
+use crate::exit::OrUsageError;
+use crate::{messages, terminal, toolset};
+
+/// Starts to connect the servers, those of the program that drives this process among them.
+pub(crate) fn start_servers(
+    configured: &[ConfiguredServer],
+    hosted: Vec<ServerSpec>,
+    folder: &Path,
+    (clock, launcher): (&Arc<dyn Clock>, &Arc<dyn ProcessLauncher>),
+) -> McpServers {
+    let approvals = Arc::new(RecordedApprovals::new(folder, configured));
+    let servers = McpServers::new(approvals, Arc::clone(clock));
+    let services = McpServices::new(Arc::clone(clock), Arc::clone(launcher));
+    for server in configured {
+        match spec_of(server, &services, folder) {
+            Some(Ok(spec)) => servers.add(spec),
+            Some(Err(problem)) => {
+                servers.add_failed(
+                    &server.name,
+                    server.scope.name(),
+                    McpError::Misconfigured(problem),
+                );
+            }
+            // It is among those of the program.
+            None => {}
+        }
+    }
+    hosted.into_iter().for_each(|spec| servers.add(spec));
+    servers
+}
+
+/// The specification of a server; `None` for one inside the program that drives this process.
+pub(crate) fn spec_of(
+    server: &ConfiguredServer,
+    services: &McpServices,
+    folder: &Path,
+) -> Option<Result<ServerSpec, String>> {
+    let config = match &server.config {
+        Ok(config) => config,
+        Err(problem) => return Some(Err(problem.clone())),
+    };
+    let options = SpecOptions {
+        workspace: folder.to_owned(),
+        scope: server.scope.name().to_owned(),
+        authorization: None,
+    };
+    services.spec(&server.name, config, options).map(Ok)
+}
+
+/// Waits until every server has answered or failed: each has its own limit.
+pub(crate) async fn wait_until_settled(servers: &McpServers) {
+    for server in servers.list() {
+        server.wait_until_settled().await;
+    }
+}
+
+/// Reports servers without tools, and tools that are withheld.
+pub(crate) fn report_problems(servers: &McpServers) {
+    for server in servers.list() {
+        match server.state() {
+            ServerState::Failed(error) => {
+                terminal::print_note(&messages::mcp_server_failed(server.name(), &error));
+            }
+            ServerState::Pending => {
+                terminal::print_note(&messages::mcp_server_pending(server.name()));
+            }
+            ServerState::Connected(_) | ServerState::Disabled => {}
+        }
+        let withheld = server.withheld();
+        if !withheld.is_empty() {
+            terminal::print_note(&messages::mcp_tools_withheld(server.name(), &withheld));
+        }
+    }
+}
+
+/// The states of the servers for the init frame.
+pub(crate) fn statuses(servers: &McpServers) -> Vec<McpServerStatus> {
+    let status = |server: &Arc<ManagedServer>| McpServerStatus {
+        name: server.name().to_owned(),
+        status: server.state().name().to_owned(),
+    };
+    servers.list().iter().map(status).collect()
+}
+
+/// Starts the MCP servers and waits until they have answered. A command that makes no model call
+/// needs none.
+pub(super) async fn start_for_runs(
+    args: &AgentArgs,
+    asks: ModelNeed,
+    folder: &FolderTrust,
+    hosted: Vec<ServerSpec>,
+    ports: (&Arc<dyn Clock>, &Arc<dyn ProcessLauncher>),
+) -> anyhow::Result<McpServers> {
+    let configured = match asks {
+        ModelNeed::Required => {
+            server_list::configured_servers((&args.mcp, &args.permissions), folder)
+                .or_usage_error()?
+        }
+        ModelNeed::NotNeeded => Vec::new(),
+    };
+    let servers = start_servers(&configured, hosted, &folder.folder, ports);
+    wait_until_settled(&servers).await;
+    report_problems(&servers);
+    Ok(servers)
+}
+
+/// Offers the tools of MCP servers, too.
+pub(super) fn offer_tools(
+    settings: &mut Settings,
+    tools: ToolRegistry,
+    servers: &McpServers,
+    workplace: &ToolContext,
+) -> ToolRegistry {
+    let offered = windlass::tools::with_long_results(&servers.tools(), workplace);
+    let tools = toolset::with_mcp_tools(tools, &offered, &settings.rules);
+    settings.tools = tools.specs();
+    tools
+}
