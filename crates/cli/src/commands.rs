@@ -9,7 +9,7 @@ mod completions;
 mod delete;
 mod demo;
 mod doctor;
-mod explain;
+pub(crate) mod explain;
 mod fork;
 mod journal;
 pub(crate) mod local_commands;
@@ -28,7 +28,7 @@ mod send_command;
 #[cfg(feature = "server")]
 mod serve;
 mod show;
-mod stats;
+pub(crate) mod stats;
 mod trace;
 mod trust;
 mod worker;

@@ -1,6 +1,8 @@
 //! The binary `windlass`: command line, configuration, output. The only crate that names vendors
 //! and talks to people.
 
+#[cfg(feature = "server")]
+mod api_presenter;
 mod args;
 mod commands;
 mod config;

@@ -56,8 +56,8 @@ pub(crate) use model_question::{
     ModelQuestion, join_answers, parse_model_questions, resolve_answer_text,
 };
 pub(crate) use model_text::{
-    CONTINUE_PROMPT, agent_system_prompt, attached_file, attached_folder, memory_context,
-    styled_system_prompt, system_prompt,
+    agent_system_prompt, attached_file, attached_folder, memory_context, styled_system_prompt,
+    system_prompt,
 };
 pub(crate) use names::{record_tag, recovery_step_name, stored_name, within};
 pub(crate) use question::{
@@ -69,7 +69,9 @@ pub(crate) use record::{
     record_message,
 };
 #[cfg(feature = "server")]
-pub(crate) use server::{not_a_host, serve_without_tls, serve_without_token, server_started};
+pub(crate) use server::{
+    answer_consequence, not_a_host, serve_without_tls, serve_without_token, server_started,
+};
 pub(crate) use shell_word::{option_word, shell_word};
 pub(crate) use state::{
     ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, WAITING_IN_QUEUE, calls_running, model_call_running,

@@ -39,7 +39,7 @@ mod prompt_text;
 mod store_location;
 
 #[cfg(feature = "server")]
-pub(crate) use api_run_settings::ApiRunSettings;
+pub(crate) use api_run_settings::resolve_run_options;
 pub(crate) use folder_check::ask_about_trust;
 pub(crate) use profile_check::check_profile;
 pub(crate) use store_location::{

@@ -24,7 +24,7 @@ use crate::driver::{self, DriveError};
 use crate::feed::{OwnerFeed, StreamOptions, Subscription};
 use crate::lane_host::LaneHost;
 use crate::ports::{
-    INBOX_PAGE_MESSAGES, OutboxMessage, RemovedLanes, SessionEndReason, StoreError,
+    EnqueuedMessage, INBOX_PAGE_MESSAGES, OutboxMessage, RemovedLanes, SessionEndReason, StoreError,
 };
 
 /// A handle to one conversation: sends prompts, answers questions, cancels runs and reads the log.
@@ -344,7 +344,13 @@ impl Session {
         driver::load_conversation_at(&self.host.agent().ports, &self.lane, head).await
     }
 
-    async fn last_closed_round(&self, last: Seq) -> Result<Seq, DriveError> {
+    /// Returns the last entry up to `last` after which no round of tool calls is open, which is where
+    /// a fork begins; 0 if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn last_closed_round(&self, last: Seq) -> Result<Seq, DriveError> {
         let mut subscriber = Conversation::default();
         let mut rest = 0;
         for entry in self.read_log().await? {
@@ -425,18 +431,26 @@ impl Session {
     }
 
     async fn enqueue_command(&self, body: InboxCommand) -> Result<(), StoreError> {
-        self.enqueue_command_with_key(Arc::from(uuid::Uuid::now_v7().to_string()), body).await
+        let key = Arc::from(uuid::Uuid::now_v7().to_string());
+        self.enqueue_command_with_key(key, body).await.map(drop)
     }
 
-    async fn enqueue_command_with_key(
+    /// Enqueues a command under the caller's idempotency key: of several commands with one key the
+    /// first is kept, and its message is returned.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn enqueue_command_with_key(
         &self,
         idempotency_key: Arc<str>,
         body: InboxCommand,
-    ) -> Result<(), StoreError> {
+    ) -> Result<EnqueuedMessage, StoreError> {
         let message = OutboxMessage { idempotency_key, body };
-        self.host.agent().ports.store.enqueue_message(self.lane.clone(), message).await?;
+        let store = &self.host.agent().ports.store;
+        let enqueued = store.enqueue_message(self.lane.clone(), message).await?;
         self.host.notify_lane(&self.lane);
-        Ok(())
+        Ok(enqueued)
     }
 }
 

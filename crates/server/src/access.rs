@@ -26,7 +26,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const TOKEN_PARAMETERS: [&str; 5] = ["token", "access_token", "api_key", "apikey", "authorization"];
 
 /// The only path that needs no token.
-const PUBLIC_PATH: &str = "/healthz";
+pub(crate) const PUBLIC_PATH: &str = "/healthz";
 
 /// What a request must bring to be let in.
 #[derive(Debug)]

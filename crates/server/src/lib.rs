@@ -7,6 +7,7 @@
 //! `docs/api.md` describes the API, `docs/server.md` how to run it.
 
 mod access;
+mod actions;
 mod body;
 mod config;
 mod connection;
@@ -14,8 +15,12 @@ mod conversations;
 mod health;
 mod json;
 mod lookup;
+mod openapi;
+mod presenter;
 mod problem;
 mod prompts;
+mod questions;
+mod reports;
 mod response_headers;
 mod router;
 mod run_options;
@@ -29,6 +34,7 @@ mod views;
 mod write_timeout;
 
 pub use config::{RemoteTransport, ServerConfig, TlsFiles};
-pub use run_options::{RunOptions, RunSettingsResolver};
+pub use presenter::{EventFilter, Presenter, RunReport, StoreReport};
+pub use run_options::RunOptions;
 pub use server::{Server, ServerError, StopHandle};
 pub use token::{AccessToken, TokenError};

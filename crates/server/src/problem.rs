@@ -34,6 +34,10 @@ pub(crate) enum ProblemCode {
     MethodNotAllowed,
     IdempotencyKeyReused,
     ConversationInUse,
+    RunFinished,
+    NotResumable,
+    QuestionClosed,
+    CallChanged,
     TooManyStreams,
     Timeout,
     StoreUnavailable,
@@ -76,6 +80,10 @@ impl ProblemCode {
                 (StatusCode::UNPROCESSABLE_ENTITY, "the key belongs to another request")
             }
             Self::ConversationInUse => (StatusCode::CONFLICT, "the conversation is in use"),
+            Self::RunFinished => (StatusCode::CONFLICT, "the run has ended"),
+            Self::NotResumable => (StatusCode::CONFLICT, "the run cannot be resumed"),
+            Self::QuestionClosed => (StatusCode::CONFLICT, "the question is not open"),
+            Self::CallChanged => (StatusCode::CONFLICT, "the question is about another call"),
             Self::TooManyStreams => (StatusCode::SERVICE_UNAVAILABLE, "too many streams"),
             Self::Timeout => (StatusCode::REQUEST_TIMEOUT, "the request took too long"),
             Self::StoreUnavailable => {
@@ -99,6 +107,10 @@ impl ProblemCode {
             Self::MethodNotAllowed => "method_not_allowed",
             Self::IdempotencyKeyReused => "idempotency_key_reused",
             Self::ConversationInUse => "conversation_in_use",
+            Self::RunFinished => "run_finished",
+            Self::NotResumable => "not_resumable",
+            Self::QuestionClosed => "question_closed",
+            Self::CallChanged => "call_changed",
             Self::TooManyStreams => "too_many_streams",
             Self::Timeout => "timeout",
             Self::StoreUnavailable => "store_unavailable",

@@ -118,7 +118,7 @@ impl PromptToAccept {
             }
             Delivery::Steer => PromptDelivery::Steer,
             Delivery::Queue => {
-                let settings = state.run_settings.resolve(&self.options);
+                let settings = state.presenter.resolve_options(&self.options);
                 let settings = settings.map_err(Problem::invalid)?;
                 PromptDelivery::Queue { settings: settings.map(Box::new) }
             }

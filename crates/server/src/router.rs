@@ -13,16 +13,19 @@ use windlass::Windlass;
 
 use crate::access::{self, AccessRules};
 use crate::config::MAX_BODY_BYTES;
+use crate::presenter::Presenter;
 use crate::problem::{Problem, ProblemCode};
-use crate::run_options::RunSettingsResolver;
-use crate::{conversations, health, prompts, response_headers, runs, stream};
+use crate::{
+    actions, conversations, health, openapi, prompts, questions, reports, response_headers, runs,
+    stream,
+};
 
 /// What the handlers share.
 #[derive(Clone)]
 pub(crate) struct ApiState {
     pub(crate) windlass: Windlass,
     pub(crate) access: Arc<AccessRules>,
-    pub(crate) run_settings: Arc<dyn RunSettingsResolver>,
+    pub(crate) presenter: Arc<dyn Presenter>,
     /// One permit for each stream that may still be opened.
     pub(crate) streams: Arc<Semaphore>,
     /// Cancelled when the server is told to stop.
@@ -34,6 +37,7 @@ pub(crate) fn build_router(state: ApiState) -> Router {
     Router::new()
         .route("/healthz", get(health::liveness))
         .route("/readyz", get(health::readiness))
+        .route("/openapi.json", get(openapi::show_document))
         .route("/v1/conversations", post(prompts::start_conversation))
         .route(
             "/v1/conversations/{conversation_id}",
@@ -45,6 +49,19 @@ pub(crate) fn build_router(state: ApiState) -> Router {
         .route("/v1/runs", get(runs::list_runs))
         .route("/v1/runs/{run_id}", get(runs::show_run))
         .route("/v1/runs/{run_id}/stream", get(stream::stream_run))
+        .route("/v1/runs/{run_id}/cancel", post(actions::cancel_run))
+        .route("/v1/runs/{run_id}/resume", post(actions::resume_run))
+        .route("/v1/runs/{run_id}/fork", post(actions::fork_run))
+        .route("/v1/runs/{run_id}/explain", get(reports::explain_run))
+        .route("/v1/runs/{run_id}/trace", get(reports::trace_run))
+        .route("/v1/runs/{run_id}/events", get(reports::list_run_events))
+        .route("/v1/runs/{run_id}/raw", get(reports::list_raw_responses))
+        .route("/v1/runs/{run_id}/journal", get(reports::show_journal))
+        .route("/v1/questions", get(questions::list_questions))
+        .route("/v1/questions/{run_id}/{question_id}/answer", post(questions::answer_question))
+        .route("/v1/stats", get(reports::show_stats))
+        .route("/v1/events", get(reports::list_events))
+        .route("/v1/workers", get(reports::list_workers))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

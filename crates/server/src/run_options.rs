@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass::core::settings::run_settings::RunSettings;
 
 /// Settings of one run. What is not given is as the worker of the run is configured.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -20,14 +19,4 @@ pub struct RunOptions {
     pub max_budget_tokens: Option<u64>,
     /// Text that is added to the system prompt.
     pub append_system_prompt: Option<String>,
-}
-
-/// Turns options into the settings of a run. The program that serves knows models and profiles.
-pub trait RunSettingsResolver: Send + Sync + 'static {
-    /// Returns the settings for `options`; `None` if nothing was given.
-    ///
-    /// # Errors
-    ///
-    /// Returns what is wrong with the options, in a sentence for their sender.
-    fn resolve(&self, options: &RunOptions) -> Result<Option<RunSettings>, String>;
 }

@@ -15,8 +15,8 @@ use windlass::Windlass;
 
 use crate::access::AccessRules;
 use crate::config::{MAX_CONNECTIONS, MAX_STREAMS};
+use crate::presenter::Presenter;
 use crate::router::{ApiState, build_router};
-use crate::run_options::RunSettingsResolver;
 use crate::{ServerConfig, connection, tls};
 
 /// The pause after a connection could not be accepted, for instance because no file descriptor is
@@ -73,7 +73,7 @@ impl Server {
     pub async fn bind(
         config: &ServerConfig,
         windlass: Windlass,
-        run_settings: Arc<dyn RunSettingsResolver>,
+        presenter: Arc<dyn Presenter>,
     ) -> Result<Self, ServerError> {
         let stop = CancellationToken::new();
         let tls = config.tls.as_ref().map(tls::open_acceptor).transpose()?;
@@ -84,7 +84,7 @@ impl Server {
         let router = build_router(ApiState {
             windlass,
             access,
-            run_settings,
+            presenter,
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             stop: stop.clone(),
         });

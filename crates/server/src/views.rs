@@ -109,6 +109,7 @@ impl ConversationView {
 
 /// A part of a list.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "{T}Page")]
 pub(crate) struct Page<T> {
     /// The items of this part.
     pub(crate) data: Vec<T>,

@@ -130,6 +130,8 @@ pub mod models;
 pub mod ports;
 #[cfg(feature = "providers")]
 mod query;
+mod questions;
+mod resume;
 mod runs;
 
 pub use agent_definition::AgentDefinition;
@@ -142,6 +144,8 @@ pub use query::{
     AgentBuilder, Approval, ApprovalKind, ApprovalRequest, ClientBuilder, ConversationClient,
     HookEvent, HookReply, MessageStream, NoPrompt, Prompt, Query, QueryError, client, query,
 };
+pub use questions::{AnswerAcceptance, OpenQuestion};
+pub use resume::{ResumeOutcome, ResumeRequest, request_resume};
 pub use runs::{PromptAcceptance, PromptDelivery, RunPage, RunQuery};
 /// Settings, records, messages and the decision functions: the types that the other items of this
 /// crate refer to.

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use serde::Serialize;
+use windlass::core::log::ids::RunId;
+use windlass::ports::{Store, StoreError};
 
 use crate::args::inspect_args::InspectArgs;
 use crate::inspect::explain::{self, Driver, RunExplanation};
@@ -30,10 +32,7 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
     }
     let run = found.run.or_else(|| history.newest_run_id());
     let run = run.context(messages::action::NO_RUN_IN_CONVERSATION)?;
-    let owner = store.lane_info(found.lane).await?;
-    let activity = RunActivity::read_of(store.as_ref(), &history.lane, &run).await?;
-    let driver = Driver { lane: owner.as_ref(), need: activity.need.as_ref() };
-    let account = explain::explain(&history, &run, driver);
+    let account = read_explanation(store.as_ref(), &history, &run).await?;
     let traces = iteration_trace::build_traces(&history, Some(&run));
     if args.json {
         terminal::print_line(&to_json(&account, &traces)?);
@@ -41,6 +40,18 @@ pub(crate) async fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
         print_text(&account, &traces);
     }
     Ok(damage_report::report_damage(&history))
+}
+
+/// Explains a run by its history, and by what the store knows about its process.
+pub(crate) async fn read_explanation(
+    store: &dyn Store,
+    history: &ConversationHistory,
+    run: &RunId,
+) -> Result<RunExplanation, StoreError> {
+    let owner = store.lane_info(history.lane.clone()).await?;
+    let activity = RunActivity::read_of(store, &history.lane, run).await?;
+    let driver = Driver { lane: owner.as_ref(), need: activity.need.as_ref() };
+    Ok(explain::explain(history, run, driver))
 }
 
 fn to_json(account: &RunExplanation, traces: &[RunTrace]) -> anyhow::Result<String> {

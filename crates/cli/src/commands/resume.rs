@@ -3,10 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
-use windlass::core::log::ids::{LaneId, RunId};
-use windlass::core::log::inbox::InboxCommand;
-use windlass::core::message::content_block::ContentBlock;
-use windlass::ports::Store;
+use windlass::{ResumeRequest, request_resume};
 
 use crate::args::AgentArgs;
 use crate::commands::send_command::{AfterSend, PendingCommand, SentReport};
@@ -21,10 +18,12 @@ pub(crate) async fn run(
 ) -> anyhow::Result<ExitCode> {
     let store = setup::open_existing_store(&agent.store).await?;
     let lane = id_lookup::find_target(store.as_ref(), id, &agent.permissions.workspace).await?.lane;
-    if !has_prompt(store.as_ref(), &lane).await? {
-        bail!(messages::action::no_prompt_yet(&lane));
-    }
-    let command = continuation_prompt(store.as_ref(), &lane).await?;
+    let command = match request_resume(store.as_ref(), &lane).await? {
+        ResumeRequest::ActiveRun => None,
+        ResumeRequest::NextRun(_, prompt) => Some(*prompt),
+        ResumeRequest::NotResumable(last) => bail!(messages::action::not_resumable(&last)),
+        ResumeRequest::NoPrompt => bail!(messages::action::no_prompt_yet(&lane)),
+    };
     if command.is_none() && then == AfterSend::Detach {
         // Makes the lane due, so that workers find it.
         store.wake_lane(lane.clone()).await?;
@@ -32,33 +31,4 @@ pub(crate) async fn run(
     let report = SentReport::new(&lane, messages::action::queued_for_worker(&lane));
     let sending = PendingCommand { lane, command, report, model_need: ModelNeed::Required };
     sending.send(store, agent, then).await
-}
-
-/// The prompt with which a run that stopped at a limit continues: such a run has ended, so it
-/// continues as the next run of its conversation. A run that ended for a reason that cannot be
-/// resumed is not started again.
-async fn continuation_prompt(
-    store: &dyn Store,
-    lane: &LaneId,
-) -> anyhow::Result<Option<InboxCommand>> {
-    let is_idle =
-        store.lane_info(lane.clone()).await?.is_some_and(|lane| lane.active_run.is_none());
-    let last = store.list_runs(Some(lane.clone()), 1).await?.pop();
-    let Some(last) = last.filter(|_| is_idle) else { return Ok(None) };
-    match last.cause {
-        None => Ok(None),
-        Some(cause) if cause.is_resumable() => {
-            let (run, blocks) =
-                (RunId::from(setup::new_id()), vec![ContentBlock::text(messages::CONTINUE_PROMPT)]);
-            Ok(Some(InboxCommand::prompt(run, blocks)))
-        }
-        Some(_) => bail!(messages::action::not_resumable(&last)),
-    }
-}
-
-/// Returns whether a prompt was sent: a sender creates the conversation first and may die before it
-/// sends.
-async fn has_prompt(store: &dyn Store, lane: &LaneId) -> anyhow::Result<bool> {
-    let has_begun = store.lane_info(lane.clone()).await?.is_some_and(|lane| lane.head > 0);
-    Ok(has_begun || !store.read_inbox(lane.clone(), 1).await?.is_empty())
 }

@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use windlass::{StoreStatus, Windlass, WorkerSettings};
 use windlass_server::{AccessToken, RemoteTransport, Server, ServerConfig, StopHandle, TlsFiles};
 
+use crate::api_presenter::ApiPresenter;
 use crate::args::{ServeArgs, WhenAsked};
 use crate::commands::worker::{EXIT_INTERRUPTED, resume_policy};
 use crate::config::paths;
@@ -25,8 +26,9 @@ pub(crate) async fn run(mut args: ServeArgs) -> anyhow::Result<ExitCode> {
     args.agent.permissions.when_asked.get_or_insert(WhenAsked::Park);
     let signals = (listen_for(SignalKind::terminate())?, listen_for(SignalKind::interrupt())?);
     let setup = Box::pin(setup::start(&args.agent)).await?;
-    let run_settings = Arc::new(setup::ApiRunSettings { agent: args.agent.clone() });
-    let server = Server::bind(&config, setup.windlass.clone(), run_settings).await?;
+    let presenter =
+        Arc::new(ApiPresenter { agent: args.agent.clone(), store: Arc::clone(&setup.store) });
+    let server = Server::bind(&config, setup.windlass.clone(), presenter).await?;
     let stop = server.stop_handle();
     let store = setup::store_path(&args.agent.store)?;
     terminal::print_note(&messages::server_started(&store, &token_file(&args)?));

@@ -12,7 +12,7 @@ use crate::setup;
 use crate::terminal::{self, OutputStyle};
 
 /// Maximum number of runs that are counted.
-const MAX_RUNS: usize = 1_000_000;
+pub(crate) const MAX_RUNS: usize = 1_000_000;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -33,7 +33,8 @@ pub(crate) async fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn window_start(days: Option<u32>) -> UnixMillis {
+/// The time at which the last days begin.
+pub(crate) fn window_start(days: Option<u32>) -> UnixMillis {
     let now = SystemClock::start().now();
     let back = days.map_or(u64::MAX, |days| u64::from(days).saturating_mul(DAY_MS));
     UnixMillis(now.0.saturating_sub(back))

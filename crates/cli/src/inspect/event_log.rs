@@ -177,6 +177,13 @@ impl LoggedEvent {
         self.run.as_ref() == Some(run)
     }
 
+    /// Returns whether name and fields contain these texts.
+    #[cfg(feature = "server")]
+    pub(crate) fn matches(&self, name: Option<&str>, text: Option<&str>) -> bool {
+        name.is_none_or(|name| self.name.contains(name))
+            && text.is_none_or(|text| self.fields.text().contains(text))
+    }
+
     /// Serializes the event as one JSON object.
     pub(crate) fn to_json(&self) -> anyhow::Result<String> {
         let fields: &RawValue = serde_json::from_str(self.fields.text())?;

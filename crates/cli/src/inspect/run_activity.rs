@@ -67,7 +67,7 @@ impl RunActivity {
         store: &dyn Store,
         lane: &LaneId,
         run: &RunId,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, StoreError> {
         let runs = store.list_runs(Some(lane.clone()), usize::MAX).await?;
         match runs.iter().find(|known| known.run == *run) {
             Some(run) => Ok(Self::read(store, &WorkerList::read(store).await?, run).await?),

@@ -29,10 +29,7 @@ impl WorkerList {
     }
 
     fn live_workers(&self) -> impl Iterator<Item = &WorkerInfo> {
-        let is_alive = |worker: &&WorkerInfo| {
-            worker.silent_ms < SILENCE_TIMEOUT_MS && !has_process_ended(&worker.worker)
-        };
-        self.workers.iter().filter(is_alive)
+        self.workers.iter().filter(|worker| is_alive(worker))
     }
 
     /// The number of live workers.
@@ -100,6 +97,11 @@ impl WorkerList {
             (false, _) => Some(Need::Worker(run.lane.clone(), lane.affinity.clone())),
         }
     }
+}
+
+/// Returns whether a worker sends heartbeats, as far as can be seen from here.
+pub(crate) fn is_alive(worker: &WorkerInfo) -> bool {
+    worker.silent_ms < SILENCE_TIMEOUT_MS && !has_process_ended(&worker.worker)
 }
 
 /// Returns whether this machine has the folder that the tools of a conversation need.

@@ -6,9 +6,6 @@ use windlass::tools::{MemoryFile, frame_memory_file};
 
 use crate::config::claude::output_styles::OutputStyle;
 
-/// The prompt with which a run that stopped at a limit is resumed.
-pub(crate) const CONTINUE_PROMPT: &str = "Continue where you stopped.";
-
 /// The default system prompt.
 pub(crate) fn system_prompt(workspace: &Path) -> String {
     format!("{} {CODING_INSTRUCTIONS}", role(workspace))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass::SystemClock;
 use windlass::core::settings::run_settings::RunSettings;
-use windlass_server::{RunOptions, RunSettingsResolver};
+use windlass_server::RunOptions;
 
 use super::{ModelNeed, RunBase};
 use crate::args::values::{parse_dollars, parse_tokens, parse_turns};
@@ -13,20 +13,17 @@ use crate::args::{AgentArgs, WhenAsked};
 use crate::config::trust::folder_trust::FolderTrust;
 use crate::config::{config_toml, paths, run_settings};
 
-/// Resolves options with the flags, the settings and the models of this process.
-pub(crate) struct ApiRunSettings {
-    /// What applies to runs that bring no settings of their own.
-    pub(crate) agent: AgentArgs,
-}
-
-impl RunSettingsResolver for ApiRunSettings {
-    fn resolve(&self, options: &RunOptions) -> Result<Option<RunSettings>, String> {
-        if *options == RunOptions::default() {
-            return Ok(None);
-        }
-        let settings = prompt_args(&self.agent, options).and_then(|args| build_settings(&args));
-        settings.map(Some).map_err(|error| format!("{error:#}"))
+/// Returns the settings for the options of a prompt; `None` if nothing was given. `agent` applies to
+/// runs that bring no settings of their own.
+pub(crate) fn resolve_run_options(
+    agent: &AgentArgs,
+    options: &RunOptions,
+) -> Result<Option<RunSettings>, String> {
+    if *options == RunOptions::default() {
+        return Ok(None);
     }
+    let settings = prompt_args(agent, options).and_then(|args| build_settings(&args));
+    settings.map(Some).map_err(|error| format!("{error:#}"))
 }
 
 /// The flags that say what the options say.

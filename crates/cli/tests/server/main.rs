@@ -13,5 +13,8 @@ mod server_process;
 
 mod attacks;
 mod lifecycle;
+mod openapi;
 mod prompts;
+mod questions;
+mod reports;
 mod streams;

@@ -34,7 +34,7 @@ impl Session {
     pub async fn steer_as(&self, run: RunId, blocks: Vec<ContentBlock>) -> Result<(), StoreError> {
         check_run_id(&run)?;
         let key = Arc::from(format!("prompt:{run}"));
-        self.enqueue_command_with_key(key, InboxCommand::Steer { run, blocks }).await
+        self.enqueue_command_with_key(key, InboxCommand::Steer { run, blocks }).await.map(drop)
     }
 
     /// Answers a question of the run.

@@ -1,0 +1,187 @@
+//! Every operation of the API.
+
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::{DocumentBuilder, Operation};
+use crate::actions::{AcceptedAction, ForkView, NewFork, NoFields};
+use crate::conversations::{MessageListParameters, PlacedMessage};
+use crate::health::HealthStatus;
+use crate::prompts::{AcceptedPrompt, NewConversation, NewPrompt};
+use crate::questions::{AcceptedAnswer, NewAnswer, QuestionListParameters, QuestionView};
+use crate::reports::{EventListParameters, StatsParameters};
+use crate::runs::RunListParameters;
+use crate::stream::StreamParameters;
+use crate::views::{ConversationView, Page, RunView};
+
+const JSON: &str = "application/json";
+
+/// Describes all operations.
+pub(super) fn describe_all(document: &mut DocumentBuilder) {
+    describe_health(document);
+    describe_prompts(document);
+    describe_conversations(document);
+    describe_runs(document);
+    describe_actions(document);
+    describe_questions(document);
+    describe_reports(document);
+}
+
+fn get(path: &'static str, summary: &'static str) -> Operation {
+    let success = (200, None);
+    Operation { method: "get", path, summary, query: Vec::new(), body: None, success }
+}
+
+fn post(path: &'static str, summary: &'static str, status: u16) -> Operation {
+    let success = (status, None);
+    Operation { method: "post", path, summary, query: Vec::new(), body: None, success }
+}
+
+impl Operation {
+    fn returns<T: JsonSchema>(self, document: &mut DocumentBuilder) -> Self {
+        let schema = document.response::<T>();
+        Self { success: (self.success.0, Some((JSON, schema))), ..self }
+    }
+
+    fn returns_object(self) -> Self {
+        Self { success: (self.success.0, Some((JSON, json!({"type": "object"})))), ..self }
+    }
+
+    fn returns_rows(self) -> Self {
+        let rows = json!({"type": "array", "items": {"type": "object"}});
+        let cursor = json!({"type": ["string", "null"]});
+        let page: Value = json!({
+            "type": "object",
+            "properties": {"data": rows, "next_cursor": cursor},
+            "required": ["data", "next_cursor"],
+        });
+        Self { success: (self.success.0, Some((JSON, page))), ..self }
+    }
+
+    fn returns_events(self) -> Self {
+        let events = Some(("text/event-stream", json!({"type": "string"})));
+        Self { success: (self.success.0, events), ..self }
+    }
+
+    fn takes<T: JsonSchema>(self, document: &mut DocumentBuilder) -> Self {
+        Self { body: Some(document.request::<T>()), ..self }
+    }
+
+    fn with_query<T: JsonSchema>(self, document: &mut DocumentBuilder) -> Self {
+        Self { query: document.query::<T>(), ..self }
+    }
+
+    fn with_header(mut self, name: &str, about: &str) -> Self {
+        self.query.push(json!({
+            "name": name,
+            "in": "header",
+            "required": false,
+            "description": about,
+            "schema": {"type": "string"},
+        }));
+        self
+    }
+
+    fn add_to(self, document: &mut DocumentBuilder) {
+        document.add(self);
+    }
+}
+
+fn describe_health(document: &mut DocumentBuilder) {
+    get("/healthz", "The process responds").returns::<HealthStatus>(document).add_to(document);
+    get("/readyz", "The store responds").returns::<HealthStatus>(document).add_to(document);
+    get("/openapi.json", "This document").returns_object().add_to(document);
+}
+
+fn describe_prompts(document: &mut DocumentBuilder) {
+    const KEY: &str = "The same key gives the same answer, and the prompt is accepted once";
+    post("/v1/conversations", "Starts a conversation with a prompt", 202)
+        .takes::<NewConversation>(document)
+        .with_header("Idempotency-Key", KEY)
+        .returns::<AcceptedPrompt>(document)
+        .add_to(document);
+    post("/v1/conversations/{conversation_id}/prompts", "Adds a prompt to a conversation", 202)
+        .takes::<NewPrompt>(document)
+        .with_header("Idempotency-Key", KEY)
+        .returns::<AcceptedPrompt>(document)
+        .add_to(document);
+}
+
+fn describe_conversations(document: &mut DocumentBuilder) {
+    let path = "/v1/conversations/{conversation_id}";
+    get(path, "Shows a conversation").returns::<ConversationView>(document).add_to(document);
+    let delete = get(path, "Deletes a conversation with everything stored for it");
+    Operation { method: "delete", success: (204, None), ..delete }.add_to(document);
+    get("/v1/conversations/{conversation_id}/messages", "Lists messages, oldest first")
+        .with_query::<MessageListParameters>(document)
+        .returns::<Page<PlacedMessage>>(document)
+        .add_to(document);
+    get("/v1/conversations/{conversation_id}/stream", "Streams messages")
+        .with_query::<StreamParameters>(document)
+        .with_header("Last-Event-ID", "Continues after this event")
+        .returns_events()
+        .add_to(document);
+}
+
+fn describe_runs(document: &mut DocumentBuilder) {
+    get("/v1/runs", "Lists runs, newest first")
+        .with_query::<RunListParameters>(document)
+        .returns::<Page<RunView>>(document)
+        .add_to(document);
+    get("/v1/runs/{run_id}", "Shows a run").returns::<RunView>(document).add_to(document);
+    get("/v1/runs/{run_id}/stream", "Streams the messages of a run, and ends with it")
+        .with_query::<StreamParameters>(document)
+        .with_header("Last-Event-ID", "Continues after this event")
+        .returns_events()
+        .add_to(document);
+}
+
+fn describe_actions(document: &mut DocumentBuilder) {
+    post("/v1/runs/{run_id}/cancel", "Cancels a run at the next safe point", 202)
+        .takes::<NoFields>(document)
+        .returns::<AcceptedAction>(document)
+        .add_to(document);
+    post("/v1/runs/{run_id}/resume", "Continues a run that stopped", 202)
+        .takes::<NoFields>(document)
+        .returns::<AcceptedAction>(document)
+        .add_to(document);
+    post("/v1/runs/{run_id}/fork", "Starts a conversation that shares the history", 201)
+        .takes::<NewFork>(document)
+        .returns::<ForkView>(document)
+        .add_to(document);
+}
+
+fn describe_questions(document: &mut DocumentBuilder) {
+    get("/v1/questions", "Lists what runs wait for")
+        .with_query::<QuestionListParameters>(document)
+        .returns::<Page<QuestionView>>(document)
+        .add_to(document);
+    post("/v1/questions/{run_id}/{question_id}/answer", "Answers a question", 202)
+        .takes::<NewAnswer>(document)
+        .returns::<AcceptedAnswer>(document)
+        .add_to(document);
+}
+
+fn describe_reports(document: &mut DocumentBuilder) {
+    get("/v1/runs/{run_id}/explain", "Says why a run stopped or what it waits for")
+        .returns_object()
+        .add_to(document);
+    get("/v1/runs/{run_id}/trace", "Lists the iterations of a run").returns_rows().add_to(document);
+    get("/v1/runs/{run_id}/events", "Lists the events of a run, newest first")
+        .with_query::<EventListParameters>(document)
+        .returns_rows()
+        .add_to(document);
+    get("/v1/runs/{run_id}/raw", "Lists the responses of the provider")
+        .returns_rows()
+        .add_to(document);
+    get("/v1/runs/{run_id}/journal", "Shows the run journal").returns_object().add_to(document);
+    get("/v1/stats", "Counts how runs ended")
+        .with_query::<StatsParameters>(document)
+        .returns_object()
+        .add_to(document);
+    get("/v1/events", "Lists events, newest first")
+        .with_query::<EventListParameters>(document)
+        .returns_rows()
+        .add_to(document);
+    get("/v1/workers", "Lists the workers").returns_rows().add_to(document);
+}

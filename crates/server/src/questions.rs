@@ -1,0 +1,293 @@
+//! Questions to humans and their answers.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use windlass::core::log::ids::QuestionId;
+use windlass::core::log::inbox::{AnswerChannel, AnswerKind, AnswerSource};
+use windlass::core::message::content_block::ToolUse;
+use windlass::core::run::question::QuestionKind;
+use windlass::messages::format_iso_time;
+use windlass::{AnswerAcceptance, HumanAnswer, OpenQuestion};
+
+use crate::body::{ApiBody, ApiQuery};
+use crate::json::ApiJson;
+use crate::lookup;
+use crate::problem::{Problem, ProblemCode};
+use crate::router::ApiState;
+use crate::views::Page;
+
+/// The most runs whose questions are listed.
+const MAX_RUNS: usize = 200;
+
+/// The most characters of a text or a reason in an answer.
+const MAX_ANSWER_CHARS: usize = 100_000;
+
+/// Which questions are listed.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct QuestionListParameters {
+    /// Questions of this run only.
+    run_id: Option<String>,
+}
+
+/// An open question.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct QuestionView {
+    /// The run that waits.
+    run_id: String,
+    /// The number of the question in its conversation.
+    question_id: QuestionId,
+    /// The conversation that asks.
+    conversation_id: String,
+    /// The agent of the run.
+    agent: Option<String>,
+    /// What it is about: `approval`, `uncertain`, `model_question`, `plan`, `guidance`, `budget` or
+    /// `prompt_changed`.
+    kind: &'static str,
+    /// The question, in a sentence.
+    text: String,
+    /// The answers that it takes, each with what follows from it.
+    answers: Vec<AnswerChoice>,
+    /// The choices that the model offers for a `model_question`, as in its call.
+    options: Option<Value>,
+    /// The tool of the call that it is about.
+    tool_name: Option<String>,
+    /// The provider's id of the call.
+    tool_use_id: Option<String>,
+    /// The arguments of the call, whole and unchanged.
+    input: Option<Value>,
+    /// The hash of the arguments; the answer repeats it.
+    input_hash: Option<String>,
+    /// The folder in which a command would start, if it is not the workspace itself.
+    folder: Option<String>,
+    /// Why a hook requires approval.
+    reason: Option<String>,
+    /// The plan to approve, in Markdown.
+    plan: Option<String>,
+    /// When the run began to wait, in ISO 8601.
+    asked_at: String,
+    /// When the question expires, in ISO 8601.
+    expires_at: Option<String>,
+}
+
+/// An answer that a question takes.
+#[derive(Debug, Serialize, JsonSchema)]
+struct AnswerChoice {
+    /// The word to answer with.
+    answer: &'static str,
+    /// What follows from it, in a few words.
+    consequence: String,
+}
+
+/// An answer to a question.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewAnswer {
+    /// The answer; the question says which it takes.
+    answer: AnswerWord,
+    /// The hash of the arguments that were shown, for a question about a call.
+    #[serde(default)]
+    input_hash: Option<String>,
+    /// The text of `text` and of `mark_done`, or the reason of `deny`.
+    #[serde(default)]
+    text: Option<String>,
+}
+
+/// What is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum AnswerWord {
+    /// Run the call.
+    Allow,
+    /// Do not run the call.
+    Deny,
+    /// The interrupted call did not happen: run it again.
+    Retry,
+    /// The interrupted call did happen.
+    MarkDone,
+    /// Leave the interrupted call, or end the run.
+    Abandon,
+    /// Continue.
+    Continue,
+    /// A text.
+    Text,
+}
+
+/// An answer that is durable.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AcceptedAnswer {
+    /// The run that continues.
+    run_id: String,
+    /// The number of the question.
+    question_id: QuestionId,
+}
+
+impl QuestionView {
+    fn new(state: &ApiState, open: &OpenQuestion) -> Self {
+        let question = &open.question;
+        let call = open.tool_use();
+        let plan = match &question.kind {
+            QuestionKind::Plan { plan, .. } => Some(plan.to_string()),
+            _ => None,
+        };
+        let options = call.and_then(|call| model_options(&question.kind, call));
+        Self {
+            run_id: open.run.run.to_string(),
+            question_id: question.id,
+            conversation_id: open.run.lane.session_id().to_owned(),
+            agent: open.run.description.agent.as_deref().map(str::to_owned),
+            kind: kind_name(&question.kind),
+            text: state.presenter.question_text(open),
+            answers: answer_choices(state, open),
+            options,
+            tool_name: call.map(|call| call.name.to_string()),
+            tool_use_id: call.map(|call| call.id.to_string()),
+            input: call.map(|call| call.input.read().unwrap_or_default()),
+            input_hash: open.input_hash(),
+            folder: open.folder().map(str::to_owned),
+            reason: open.reason().map(str::to_owned),
+            plan,
+            asked_at: format_iso_time(open.run.at),
+            expires_at: question.expires_at.map(format_iso_time),
+        }
+    }
+}
+
+/// The questions that the model asks with its tool, with the choices it offers.
+fn model_options(kind: &QuestionKind, call: &ToolUse) -> Option<Value> {
+    match kind {
+        QuestionKind::ModelQuestion { .. } => {
+            call.input.read::<Value>().ok()?.get_mut("questions").map(Value::take)
+        }
+        _ => None,
+    }
+}
+
+fn answer_choices(state: &ApiState, open: &OpenQuestion) -> Vec<AnswerChoice> {
+    let accepted = open.question.kind.accepted_answers().iter();
+    let choice = |kind: &AnswerKind| AnswerChoice {
+        answer: answer_name(*kind),
+        consequence: state.presenter.answer_consequence(open, *kind),
+    };
+    accepted.map(choice).collect()
+}
+
+fn answer_name(kind: AnswerKind) -> &'static str {
+    match kind {
+        AnswerKind::Allow => "allow",
+        AnswerKind::Deny => "deny",
+        AnswerKind::Retry => "retry",
+        AnswerKind::MarkDone => "mark_done",
+        AnswerKind::Abandon => "abandon",
+        AnswerKind::Continue => "continue",
+        AnswerKind::Text => "text",
+    }
+}
+
+fn kind_name(kind: &QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::Approval { .. } => "approval",
+        QuestionKind::Uncertain { .. } => "uncertain",
+        QuestionKind::ModelQuestion { .. } => "model_question",
+        QuestionKind::Plan { .. } => "plan",
+        QuestionKind::Guidance { .. } => "guidance",
+        QuestionKind::Budget { .. } => "budget",
+        QuestionKind::PromptChanged { .. } => "prompt_changed",
+    }
+}
+
+impl AnswerWord {
+    fn to_answer(self, text: String) -> HumanAnswer {
+        match self {
+            Self::Allow => HumanAnswer::allow(),
+            Self::Deny if text.is_empty() => HumanAnswer::deny("the user denied the call"),
+            Self::Deny => HumanAnswer::deny(text),
+            Self::Retry => HumanAnswer::Retry {},
+            Self::MarkDone if text.is_empty() => HumanAnswer::MarkDone { text: "done".into() },
+            Self::MarkDone => HumanAnswer::MarkDone { text: text.into() },
+            Self::Abandon => HumanAnswer::Abandon {},
+            Self::Continue => HumanAnswer::Continue {},
+            Self::Text => HumanAnswer::Text { text: text.into() },
+        }
+    }
+}
+
+/// `GET /v1/questions`.
+pub(crate) async fn list_questions(
+    State(state): State<ApiState>,
+    ApiQuery(given): ApiQuery<QuestionListParameters>,
+) -> Result<ApiJson<Page<QuestionView>>, Problem> {
+    let open = match &given.run_id {
+        Some(id) => {
+            let run = lookup::find_run(&state, id).await?;
+            Box::pin(state.windlass.questions_of_run(&run)).await?
+        }
+        None => Box::pin(state.windlass.open_questions(MAX_RUNS)).await?,
+    };
+    let data = open.iter().map(|open| QuestionView::new(&state, open)).collect();
+    Ok(ApiJson(Page { data, next_cursor: None }))
+}
+
+/// `POST /v1/questions/{run_id}/{question_id}/answer`.
+pub(crate) async fn answer_question(
+    State(state): State<ApiState>,
+    Path((run, number)): Path<(String, String)>,
+    ApiBody(body): ApiBody<NewAnswer>,
+) -> Result<Response, Problem> {
+    let text = check_text(&body)?;
+    let missing = || Problem::not_found("question");
+    let number: QuestionId = number.parse().map_err(|_| missing())?;
+    let run = lookup::find_run(&state, &run).await.map_err(|_| missing())?;
+    let closed = || {
+        let detail = "the question has an answer already, or its run does not wait any more; list \
+                      the open ones";
+        Problem::new(ProblemCode::QuestionClosed, detail)
+    };
+    let open = Box::pin(state.windlass.find_question(&run, number)).await?;
+    let open = open.filter(|_| !run.cancel_requested).ok_or_else(closed)?;
+    let answer = body.answer.to_answer(text);
+    let source = AnswerSource::new(AnswerChannel::Api);
+    let hash = body.input_hash.as_deref();
+    match Box::pin(state.windlass.answer_question(&open, hash, answer, source)).await? {
+        AnswerAcceptance::Accepted => {
+            let body = AcceptedAnswer { run_id: run.run.to_string(), question_id: number };
+            Ok((StatusCode::ACCEPTED, ApiJson(body)).into_response())
+        }
+        AnswerAcceptance::Closed => Err(closed()),
+        AnswerAcceptance::CallChanged if hash.is_none() => Err(Problem::invalid(
+            "the question is about a call; repeat the `input_hash` that was shown with it",
+        )),
+        AnswerAcceptance::CallChanged => Err(Problem::new(
+            ProblemCode::CallChanged,
+            "the answer is about another call; look at the question again",
+        )),
+        AnswerAcceptance::NotAnAnswer => {
+            let accepted = open.question.kind.accepted_answers().iter();
+            let words: Vec<&str> = accepted.map(|kind| answer_name(*kind)).collect();
+            Err(Problem::invalid(format!("the question takes {}", words.join(", "))))
+        }
+    }
+}
+
+fn check_text(body: &NewAnswer) -> Result<String, Problem> {
+    let text = body.text.clone().unwrap_or_default();
+    if text.len() > MAX_ANSWER_CHARS {
+        return Err(Problem::invalid(format!("`text` may have {MAX_ANSWER_CHARS} bytes")));
+    }
+    match body.answer {
+        AnswerWord::Text if text.trim().is_empty() => {
+            Err(Problem::invalid("`text` requires the answer in the field `text`"))
+        }
+        AnswerWord::Text | AnswerWord::Deny | AnswerWord::MarkDone => Ok(text),
+        AnswerWord::Allow | AnswerWord::Retry | AnswerWord::Abandon | AnswerWord::Continue => {
+            match body.text {
+                None => Ok(text),
+                Some(_) => Err(Problem::invalid("this answer takes no `text`; leave it out")),
+            }
+        }
+    }
+}
