@@ -39,7 +39,7 @@ pub(crate) use values::{
 
 /// A durable agent runtime: it survives crashes, and says why it stopped.
 #[derive(Debug, Parser)]
-#[command(name = "windlass", version, arg_required_else_help = true)]
+#[command(name = "windlass", version, arg_required_else_help = cfg!(not(feature = "terminal")))]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct CliArgs {
     #[command(subcommand)]

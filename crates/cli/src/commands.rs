@@ -18,7 +18,7 @@ mod man;
 mod mcp;
 mod models;
 pub(crate) mod newest_conversation;
-mod print;
+pub(crate) mod print;
 mod raw;
 mod replay;
 mod resume;
@@ -42,6 +42,8 @@ use crate::args::{AgentArgs, CliArgs, Command};
 use crate::config::claude::main_agent;
 use crate::config::flag_resolution;
 use crate::exit::OrUsageError;
+#[cfg(feature = "terminal")]
+use crate::interactive;
 use crate::sdk_channel;
 use send_command::AfterSend;
 
@@ -89,6 +91,8 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         // Boxed, because otherwise the future of every command would be as large as this one.
         None if args.print.sdk.is_channel() => Box::pin(sdk_channel::run(args.print)).await,
+        #[cfg(feature = "terminal")]
+        None if !args.print.print => Box::pin(interactive::run(args.print)).await,
         None => Box::pin(print::run(args.print)).await,
         Some(Command::Resume { conversation, detach, agent }) => {
             resume::run(conversation.as_deref(), &agent, AfterSend::from_detach_flag(detach)).await

@@ -10,6 +10,7 @@ pub(crate) mod mcp;
 pub(crate) mod model_controls;
 pub(crate) mod model_selection;
 pub(crate) mod paths;
+pub(crate) mod permission_mode;
 pub(crate) mod run_settings;
 pub(crate) mod scripts;
 pub(crate) mod trust;

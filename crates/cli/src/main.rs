@@ -8,6 +8,8 @@ mod commands;
 mod config;
 mod exit;
 mod inspect;
+#[cfg(feature = "terminal")]
+mod interactive;
 mod logging;
 mod messages;
 mod output;

@@ -55,6 +55,18 @@ pub(crate) fn unknown_command_message(typed: Option<&str>) -> String {
     }
 }
 
+/// The error for a prompt of one word that is probably a misspelled command.
+#[cfg(feature = "terminal")]
+pub(crate) fn misspelled_command_message(typed: &str) -> Option<String> {
+    let commands = CliArgs::command();
+    let names = commands.get_subcommands().map(clap::Command::get_name);
+    let name = nearest_name(typed, names)?;
+    Some(match typed == name {
+        true => messages::command_after_options(name),
+        false => messages::similar_command(typed, name),
+    })
+}
+
 /// The known name that was probably meant: by edit distance, in which swapped neighbors are one edit.
 fn nearest_name<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = typed.chars().count().div_ceil(3).min(2);

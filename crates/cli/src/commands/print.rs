@@ -189,7 +189,7 @@ fn validate_args(print: &PrintArgs) -> anyhow::Result<()> {
 }
 
 /// Opens the store and finds the named conversation, if one was named; it may be new.
-pub(super) async fn find_named_conversation(
+pub(crate) async fn find_named_conversation(
     print: &PrintArgs,
 ) -> anyhow::Result<Option<OpenConversation>> {
     if print.session.no_session_persistence {
@@ -224,7 +224,7 @@ pub(super) async fn find_named_conversation(
 }
 
 /// Opens the conversation to continue, or a new one.
-pub(super) async fn open_session(
+pub(crate) async fn open_session(
     print: &PrintArgs,
     setup: &RunSetup,
     old: Option<OpenConversation>,

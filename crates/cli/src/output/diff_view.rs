@@ -16,7 +16,7 @@ const MAX_LINES: usize = 16;
 const MAX_LINE_CHARS: usize = 110;
 
 /// The lines of the change, with a last line about what is left out.
-pub(super) fn diff_lines(hunks: &[DiffHunk], colours: ColorSupport) -> Vec<String> {
+pub(crate) fn diff_lines(hunks: &[DiffHunk], colours: ColorSupport) -> Vec<String> {
     let all = hunks.iter().map(number_lines).collect::<Vec<_>>();
     let count: usize = all.iter().map(Vec::len).sum::<usize>() + all.len().saturating_sub(1);
     let apart = all.join(&DiffLine { number: None, sign: ' ', text: "⋮" });

@@ -67,6 +67,21 @@ pub(crate) async fn follow_resumed_run(
     watched
 }
 
+/// Follows and prints one run of several: the conversation stays open.
+#[cfg(feature = "terminal")]
+pub(crate) async fn follow_one_run(
+    run: RunStream,
+    (session, setup): (&Session, &RunSetup),
+    args: &AgentArgs,
+    mut signals: SignalListener,
+) -> anyhow::Result<ExitCode> {
+    let before = Conversation::default();
+    let watched =
+        Box::pin(follow_until_done(run, &before, (session, setup), args, &mut signals)).await;
+    print_hook_messages(setup);
+    watched
+}
+
 /// Prints queued messages of hooks while nothing else is printed.
 pub(crate) fn print_hook_messages(setup: &RunSetup) {
     while let Some(message) = setup.hook_messages.take() {

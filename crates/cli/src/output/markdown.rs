@@ -28,7 +28,7 @@ const MAX_ROW_CHARS: usize = 20_000;
 
 /// Renders streamed Markdown.
 #[derive(Debug)]
-pub(super) struct MarkdownRenderer {
+pub(crate) struct MarkdownRenderer {
     width: usize,
     line: LineState,
     fence: Option<char>,
@@ -71,7 +71,7 @@ enum LineMark {
 }
 
 impl MarkdownRenderer {
-    pub(super) fn new(width: usize) -> Self {
+    pub(crate) fn new(width: usize) -> Self {
         let width = width.max(MIN_WIDTH);
         Self {
             width,
@@ -87,7 +87,7 @@ impl MarkdownRenderer {
     }
 
     /// Renders the next piece, with its styles.
-    pub(super) fn push(&mut self, chunk: &str) -> String {
+    pub(crate) fn push(&mut self, chunk: &str) -> String {
         let mut out = String::new();
         for c in chunk.chars() {
             self.push_char(c, &mut out);
@@ -96,7 +96,7 @@ impl MarkdownRenderer {
     }
 
     /// Renders held-back text, and ends an open line.
-    pub(super) fn end(&mut self) -> String {
+    pub(crate) fn end(&mut self) -> String {
         let mut out = String::new();
         if !self.is_at_beginning() {
             self.end_line(&mut out);

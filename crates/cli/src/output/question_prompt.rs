@@ -279,7 +279,7 @@ fn read_line() -> anyhow::Result<String> {
 }
 
 /// The rule that would allow this call without a question.
-fn suggest_rule_for(
+pub(crate) fn suggest_rule_for(
     now: &Conversation,
     id: windlass::core::log::ids::CallId,
 ) -> Option<PermissionRule> {

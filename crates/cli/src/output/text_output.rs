@@ -44,7 +44,7 @@ pub(crate) fn shows_progress_line() -> bool {
 
 /// The numbers of the limit that ended the run, unless the next run has started: then the
 /// conversation has that run's numbers.
-fn reached_limit(ended: &RunEnd, now: &Conversation) -> Option<String> {
+pub(crate) fn reached_limit(ended: &RunEnd, now: &Conversation) -> Option<String> {
     let is_last =
         now.run.is_none() && now.last_run_end.as_ref().is_some_and(|end| end.run == ended.run);
     if is_last { limit_reached(now, ended.cause) } else { None }

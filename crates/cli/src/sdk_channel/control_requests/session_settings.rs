@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use windlass::core::message::prompt_texts::EXIT_PLAN_MODE;
 use windlass::core::permission::PermissionMode;
 use windlass::core::settings::model_change::ModelChange;
 use windlass::core::settings::run_settings::RunSettings;
 use windlass::messages::SystemEvent;
-use windlass::ports::{StoreError, Tool};
+use windlass::ports::StoreError;
 use windlass::process_rights;
-use windlass::tools::ExitPlanModeTool;
 
 use super::{ControlAnswer, ControlRequest};
 use crate::config::claude::permission_settings;
+use crate::config::permission_mode::apply_mode;
 use crate::sdk_channel::channel_loop::Channel;
 use crate::setup;
 
@@ -50,15 +49,7 @@ fn check_mode(channel: &Channel, mode: PermissionMode) -> Result<(), String> {
 
 /// Changes the mode of this session.
 async fn change_mode(channel: &mut Channel, mode: PermissionMode) -> anyhow::Result<()> {
-    let settings = &mut channel.setup.settings;
-    settings.rules.mode = mode;
-    // Plan mode ends with a tool of its own.
-    settings.tools.retain(|tool| &*tool.name != EXIT_PLAN_MODE);
-    if mode == PermissionMode::Plan {
-        let spec = ExitPlanModeTool.spec();
-        let at = settings.tools.iter().position(|tool| tool.name > spec.name);
-        settings.tools.insert(at.unwrap_or(settings.tools.len()), spec);
-    }
+    apply_mode(&mut channel.setup.settings, mode);
     if channel.turn.is_some() {
         channel.session.set_permission_mode(mode).await?;
     }

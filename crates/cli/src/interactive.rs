@@ -1,0 +1,91 @@
+//! The session: `windlass` without `-p` opens a conversation at the terminal. It is a client of the
+//! facade and of the messages; closing it loses nothing.
+//!
+//! The parts are pure, from keys to the rows of the screen ([`session_model`], [`live_view`],
+//! [`painter`]); [`session_loop`] connects them to the terminal and to the run.
+
+mod active_run;
+mod call_view;
+mod commands;
+mod completion;
+mod composer;
+mod conversation_view;
+mod editor_program;
+mod key_decoder;
+mod live_view;
+mod open_panels;
+mod opening;
+mod painter;
+mod plain_session;
+mod question_panel;
+mod question_view;
+mod rows;
+mod session_actions;
+mod session_files;
+mod session_loop;
+mod session_model;
+mod status_line;
+mod terminal_modes;
+mod text_buffer;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use crate::args::{PrintArgs, ToolStatePolicy, parse_error};
+use crate::config::claude::main_agent;
+use crate::exit::OrUsageError;
+use crate::{messages, terminal};
+
+/// Size of a terminal that does not report it.
+const DEFAULT_SIZE: (usize, usize) = (80, 24);
+
+/// Opens a session.
+pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
+    validate_args(&print).or_usage_error()?;
+    main_agent::apply_main_agent(&mut print.agent).or_usage_error()?;
+    for flag in &print.ignored.unsupported {
+        terminal::print_note(&messages::unsupported_flag_ignored(flag));
+    }
+    if print.session.no_session_persistence {
+        print.agent.tool_state = ToolStatePolicy::Discarded;
+    }
+    match can_draw() {
+        true => Box::pin(opening::open(print)).await,
+        false => Box::pin(plain_session::run(print)).await,
+    }
+}
+
+/// Whether the terminal can be drawn on: otherwise lines are read and printed.
+fn can_draw() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
+    io::stdin().is_terminal() && io::stdout().is_terminal() && !is_dumb
+}
+
+fn validate_args(print: &PrintArgs) -> anyhow::Result<()> {
+    // A misspelled command is not a prompt.
+    if let Some(typed) =
+        print.prompt.as_deref().filter(|typed| !typed.contains(char::is_whitespace))
+        && let Some(message) = parse_error::misspelled_command_message(typed)
+    {
+        bail!(message);
+    }
+    if print.detach {
+        bail!("--detach needs a prompt to queue: `windlass -p \"PROMPT\" --detach`");
+    }
+    if print.agent.output.is_for_programs() {
+        bail!("--output-format is for one prompt; add -p");
+    }
+    if print.fork_session && print.resume.is_none() && !print.continue_newest {
+        bail!("--fork-session needs a conversation; name it with --resume ID or --continue");
+    }
+    Ok(())
+}
+
+/// Columns and rows of the terminal.
+fn terminal_size() -> (usize, usize) {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    let size = size.map(|size| (usize::from(size.ws_col), usize::from(size.ws_row)));
+    size.filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(DEFAULT_SIZE)
+}

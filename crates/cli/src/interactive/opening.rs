@@ -1,0 +1,143 @@
+//! Opens a session: the conversation, what was said in it, the draft, and the first prompt.
+
+use std::process::ExitCode;
+
+use tokio::sync::mpsc;
+use windlass::core::log::entry::Entry;
+use windlass::core::run::conversation::Conversation;
+use windlass::messages::{MessageOptions, MessageProjection};
+use windlass::{Session, StreamOptions};
+
+use super::commands;
+use super::painter::{Painter, ReflowSupport};
+use super::session_files;
+use super::session_loop::{LoopSources, SessionLoop, SessionParts, fill_usage};
+use super::session_model::SessionModel;
+use super::status_line::StatusInfo;
+use super::terminal_modes::SessionModes;
+use crate::args::PrintArgs;
+use crate::commands::print;
+use crate::config::paths;
+use crate::messages;
+use crate::output::SignalListener;
+use crate::setup::{self, HostParts, RunSetup};
+use crate::terminal::{self, Color, ColorSupport};
+
+/// Notes that may wait to be shown.
+const MAX_NOTES: usize = 64;
+
+/// Opens a session and runs it.
+pub(super) async fn open(print: PrintArgs) -> anyhow::Result<ExitCode> {
+    let signals = SignalListener::new()?;
+    let old = print::find_named_conversation(&print).await?;
+    let setup = setup::start_for_host(old.clone(), &print.agent, HostParts::default()).await?;
+    let session = print::open_session(&print, &setup, old).await?;
+    let session =
+        session.with_stream_options(StreamOptions { reply_events: true, call_progress: true });
+    let has_begun = setup.store.lane_info(session.lane().clone()).await?.is_some();
+    let size = super::terminal_size();
+    let mut model = SessionModel::new(size, session_files::read_history());
+    model.status = initial_status(&setup);
+    model.commands = commands::command_candidates(&setup.custom_commands);
+    let folder = setup.workspace.clone();
+    model.paths = Box::new(move |typed| session_files::complete_path(&folder, typed));
+    greet(&mut model, &setup, has_begun);
+    if has_begun {
+        show_history(&mut model, &session, &setup).await?;
+    }
+    let notes = collect_notes();
+    let painter = Painter::new(ColorSupport::of_stdout(), reflow_support(), size);
+    let modes = SessionModes::enter()?;
+    let first = print.prompt.clone();
+    let parts = SessionParts { print, setup, session, model, modes, painter, has_begun };
+    let mut looped = SessionLoop::new(parts);
+    if let Some(draft) = looped.draft_file().and_then(|file| session_files::read_draft(&file)) {
+        looped.model.restore(&draft);
+    }
+    if has_begun {
+        looped.resume_unfinished().await?;
+    }
+    if let Some(first) = first {
+        looped.model.composer.remember(&first);
+        looped.model.submit(first);
+    }
+    Box::pin(looped.run(LoopSources::new(signals, notes)?)).await
+}
+
+/// Notes of the program are shown in the session from here on.
+fn collect_notes() -> mpsc::Receiver<String> {
+    let (sender, notes) = mpsc::channel(MAX_NOTES);
+    terminal::redirect_notes(move |text| drop(sender.try_send(text.to_owned())));
+    notes
+}
+
+/// Whether the terminal wraps its lines again. The few that do not are known by their variables.
+fn reflow_support() -> ReflowSupport {
+    let has = |name: &str| std::env::var_os(name).is_some();
+    let is_console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
+    match has("XTERM_VERSION") && !has("TMUX") || is_console {
+        true => ReflowSupport::Cuts,
+        false => ReflowSupport::Reflows,
+    }
+}
+
+fn initial_status(setup: &RunSetup) -> StatusInfo {
+    StatusInfo {
+        model: setup.settings.model.name.to_string(),
+        mode: messages::stored_name(&setup.settings.rules.mode).to_string(),
+        folder: short_folder(&setup.workspace),
+        branch: session_files::git_branch(&setup.workspace),
+        ..StatusInfo::default()
+    }
+}
+
+/// The folder, with `~` for the home.
+fn short_folder(folder: &std::path::Path) -> String {
+    let home = paths::home_folder().and_then(|home| home.canonicalize().ok());
+    let inside = home.as_ref().and_then(|home| folder.strip_prefix(home).ok());
+    match inside {
+        Some(inside) if inside.as_os_str().is_empty() => "~".to_owned(),
+        Some(inside) => format!("~/{}", inside.display()),
+        None => folder.display().to_string(),
+    }
+}
+
+fn greet(model: &mut SessionModel, setup: &RunSetup, has_begun: bool) {
+    let folder = &model.status.folder;
+    let what = if has_begun { "continues" } else { "works" };
+    let text = format!("windlass {what} in {folder} with {}", setup.settings.model.name);
+    model.view.add_note(Color::Bold, &text);
+    if !has_begun {
+        model.view.add_note(
+            Color::Dim,
+            "Everything is saved as it happens. /help lists keys and commands.",
+        );
+    }
+}
+
+/// Shows what was said before.
+async fn show_history(
+    model: &mut SessionModel,
+    session: &Session,
+    setup: &RunSetup,
+) -> anyhow::Result<()> {
+    let options = MessageOptions { prompts: true, ..MessageOptions::default() };
+    let nothing = Conversation::default();
+    let lane = session.lane();
+    let mut projection =
+        MessageProjection::new(lane, nothing, &setup.settings, options.to_projection());
+    let stored = setup.store.read_log(lane.clone(), 0, usize::MAX).await?;
+    for line in &stored {
+        let entry = Entry::parse(line.seq, &line.line)?;
+        for message in projection.on_entry(&entry).iter().filter(|message| options.wants(message)) {
+            model.on_message(message);
+        }
+    }
+    let now = projection.conversation();
+    fill_usage(model, now);
+    if now.run.is_none() {
+        model.view.end_run();
+    }
+    model.view.keep_last_lines();
+    Ok(())
+}
