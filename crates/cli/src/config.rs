@@ -14,4 +14,5 @@ pub(crate) mod permission_mode;
 pub(crate) mod run_settings;
 pub(crate) mod scripts;
 pub(crate) mod trust;
+pub(crate) mod web_tools;
 pub(crate) mod workspace_arg;

@@ -207,7 +207,8 @@ async fn start_with(
     let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
     let skills = Skills::load(args, &workspace, folder.trust);
     skills.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
-    let added = AddedTools { agents: &agents.found, programs: &programs, skills: &skills };
+    let web = (&config.web, &clock);
+    let added = AddedTools { agents: &agents.found, programs: &programs, skills: &skills, web };
     let mut tools = offer(&mut settings, args, &added, &workplace).or_usage_error()?;
     let ports = (&clock, workplace.launcher());
     let mcp = mcp_servers::start_for_runs(args, asks, &folder, host.servers, ports).await?;

@@ -11,7 +11,7 @@ use windlass::core::permission::{PermissionMode, Permissions};
 use windlass::ports::Clock;
 use windlass::tools::{
     AgentTool, ExitPlanModeTool, JournalTool, PathZones, SpawnChildRunsTool, StructuredOutput,
-    ToolContext, files_run_by, select_standard_tools, standard_tool_names,
+    ToolContext, files_run_by, select_standard_tools, standard_tool_names, with_long_results,
 };
 
 use crate::args::{AgentArgs, ToolStatePolicy};
@@ -21,6 +21,7 @@ use crate::config::claude::settings_sources::SettingsSource;
 use crate::config::claude::skills::Skills;
 use crate::config::command_tools::{self, CommandTools};
 use crate::config::paths;
+use crate::config::web_tools::{FETCH_TOOL, SEARCH_TOOL, WebConfig};
 
 /// The name of the tool that starts sub-agents.
 pub(crate) const AGENT_TOOL: &str = "Agent";
@@ -35,7 +36,8 @@ pub(crate) fn canonical_tool_name(name: &str) -> &str {
 
 /// Every tool name that a rule can have, in order.
 pub(crate) fn all_tool_names() -> impl Iterator<Item = &'static str> {
-    let more = [AGENT_TOOL, JOURNAL_TOOLS, SKILL_TOOL, "spawn_child_runs", StructuredOutput::NAME];
+    let more = [AGENT_TOOL, JOURNAL_TOOLS, SKILL_TOOL, FETCH_TOOL, SEARCH_TOOL];
+    let more = more.into_iter().chain(["spawn_child_runs", StructuredOutput::NAME]);
     let journal = JournalTool::all().into_iter().map(JournalTool::name);
     let added = command_tools::known_names();
     standard_tool_names().chain(more).chain(journal).chain(added)
@@ -55,6 +57,8 @@ pub(crate) struct AddedTools<'a> {
     pub(crate) programs: &'a CommandTools,
     /// The skills.
     pub(crate) skills: &'a Skills,
+    /// How the web is used, and the clock by which.
+    pub(crate) web: (&'a WebConfig, &'a Arc<dyn Clock>),
 }
 
 /// Builds the registry of the offered tools.
@@ -81,6 +85,9 @@ pub(crate) fn build_tools(
         }
         tools = tools.with(one).with(several);
     }
+    let (web, clock) = added.web;
+    let web = web.registry(clock, |name| names.contains(&name))?;
+    tools = tools.merge(with_long_results(&web, workplace));
     if let Some(skills) = added.skills.tool(rules).filter(|_| names.contains(&SKILL_TOOL)) {
         tools = tools.with(skills);
     }
@@ -163,7 +170,7 @@ pub(crate) fn build_workplace(
 
 /// The names that `--tools` knows.
 pub(crate) fn selectable_tools() -> impl Iterator<Item = &'static str> {
-    let own = [AGENT_TOOL, JOURNAL_TOOLS, SKILL_TOOL];
+    let own = [AGENT_TOOL, JOURNAL_TOOLS, SKILL_TOOL, FETCH_TOOL, SEARCH_TOOL];
     standard_tool_names().chain(own).chain(command_tools::known_names())
 }
 

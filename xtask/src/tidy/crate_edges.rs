@@ -19,6 +19,7 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
     ("windlass-scripted", &["windlass-core", "windlass-runtime", "windlass-providers"]),
     ("windlass-tools", &["windlass-core", "windlass-runtime"]),
     ("windlass-mcp", &["windlass-core", "windlass-runtime"]),
+    ("windlass-web", &["windlass-core", "windlass-runtime"]),
     // It confines processes and knows nothing of what they are for.
     ("windlass-sandbox", &["windlass-runtime"]),
     ("windlass-store", &["windlass-core", "windlass-runtime"]),
@@ -49,6 +50,7 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
             "windlass-store",
             "windlass-mcp",
             "windlass-sandbox",
+            "windlass-web",
             "windlass",
         ],
     ),

@@ -52,6 +52,7 @@ use windlass::tools::{CommandToolConfig, CommandToolName, read_following_links};
 
 use super::model_controls::with_model_controls;
 use super::paths;
+use super::web_tools::WebConfig;
 use crate::exit::OrUsageError;
 
 /// Maximum size of the file in bytes.
@@ -79,6 +80,8 @@ with_model_controls! {
         pub(crate) keep: RetentionConfig,
         /// Profiles by name.
         pub(crate) profiles: BTreeMap<String, ProfileConfig>,
+        /// How agents use the web.
+        pub(crate) web: WebConfig,
         /// Command tools by name.
         pub(crate) tools: BTreeMap<CommandToolName, CommandToolConfig>,
     }

@@ -16,6 +16,7 @@ use windlass::tools::{
 };
 
 use super::{PageSection, find_section, quoted_names, read_page};
+use crate::config::web_tools::WebConfig;
 use crate::toolset;
 
 /// Every tool that the command line can offer.
@@ -25,7 +26,8 @@ fn all_tools() -> ToolRegistry {
         .with(SpawnChildRunsTool::default())
         .with(ExitPlanModeTool)
         .with(StructuredOutput::of_any_object())
-        .with(release_skill());
+        .with(release_skill())
+        .merge(web_tools());
     JournalTool::all().into_iter().fold(tools, ToolRegistry::with)
 }
 
@@ -34,6 +36,14 @@ fn release_skill() -> SkillTool {
     let (name, description) = ("release".to_owned(), "makes a release".to_owned());
     let load = |_: &str, _: &str| Err("nothing is loaded here".to_owned());
     SkillTool::new(vec![SkillSummary { name, description }], Arc::new(load))
+}
+
+/// The tools for the web, with a search engine.
+fn web_tools() -> ToolRegistry {
+    let config: WebConfig =
+        toml::from_str("search = \"searxng\"\nsearch_url = \"http://localhost\"").unwrap();
+    let clock: Arc<dyn windlass::ports::Clock> = Arc::new(windlass::SystemClock::start());
+    config.registry(&clock, |_| true).unwrap()
 }
 
 /// The section of each tool: its heading is the name.

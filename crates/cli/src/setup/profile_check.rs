@@ -26,6 +26,7 @@ pub(crate) fn check_profile(
     let (mut settings, _) = base.settings(&args, WhenAsked::Park, None)?;
     let programs = CommandTools::load(config, &folder.folder, folder.trust, |_| true)?;
     let workplace = toolset::build_workplace(&args, &folder.folder, &[], &programs, &clock)?;
-    let added = AddedTools { agents: &[], programs: &programs, skills: &Skills::default() };
+    let (skills, web) = (Skills::default(), (&config.web, &clock));
+    let added = AddedTools { agents: &[], programs: &programs, skills: &skills, web };
     offer(&mut settings, &args, &added, &workplace).map(drop)
 }

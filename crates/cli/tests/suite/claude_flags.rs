@@ -204,7 +204,7 @@ fn the_conversation_itself_can_be_an_agent() {
     let agent = ["--agents", AGENTS, "--agent", "counter"];
     let (sent, _) = server.run_prompt(&home, &agent);
     assert!(system_prompt(&sent.body).starts_with("You count tiles."), "{}", sent.body);
-    assert_eq!(tool_names(&sent.body), ["Read"]);
+    assert_eq!(tool_names(&sent.body), ["Read", "WebFetch"]);
     assert!(sent.body["model"].as_str().unwrap().contains("haiku"));
     // What is typed overrides the agent.
     let typed = ["--model", "opus", "--system-prompt", "Mine.", "--tools", "Read,Grep"];

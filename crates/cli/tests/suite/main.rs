@@ -64,4 +64,5 @@ mod trace;
 mod trust;
 mod untrusted_folders;
 mod waiting;
+mod web;
 mod workers;

@@ -223,7 +223,5 @@ pub(super) const CLAUDE_CODE_TOOLS: &[&str] = &[
     "TeamCreate",
     "TeamDelete",
     "ToolSearch",
-    "WebFetch",
-    "WebSearch",
     "Workflow",
 ];
