@@ -34,6 +34,14 @@ fn crash_point_tests() -> Invocation {
     cargo_invocation(&test).with_arguments(&which.map(str::to_owned))
 }
 
+/// The session at a terminal, alone: killed 50 times, and measured with strict limits.
+pub(crate) fn terminal() -> Vec<Invocation> {
+    let test = ["test", "-p", "windlass-cli", "--profile", "ci", "--test", "session"];
+    let which = ["--", "--nocapture", "--test-threads", "1", "durability::", "performance::"];
+    let run = cargo_invocation(&test).with_arguments(&which.map(str::to_owned));
+    vec![run.with_variable("SESSION_KILLS", "50").with_variable("SESSION_P99_MS", "16")]
+}
+
 pub(crate) fn document() -> Vec<Invocation> {
     let command = cargo_invocation(&["doc", "--workspace", "--no-deps", "--profile", "ci"]);
     vec![command.with_variable("RUSTDOCFLAGS", "-D warnings")]

@@ -7,7 +7,7 @@ mod clear;
 mod compact;
 mod completions;
 mod delete;
-mod demo;
+pub(crate) mod demo;
 mod doctor;
 pub(crate) mod explain;
 mod fork;

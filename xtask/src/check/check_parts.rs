@@ -74,6 +74,12 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
         work: PartWork::Programs(|| Ok(cargo::document())),
     },
     CheckPart {
+        name: "terminal",
+        description: "the session at a terminal: killed 50 times, keystrokes while text streams",
+        budget_seconds: 240,
+        work: PartWork::Programs(|| Ok(cargo::terminal())),
+    },
+    CheckPart {
         name: "python-clients",
         description: "the official Python clients against the scripted server (installs them first)",
         budget_seconds: 120,

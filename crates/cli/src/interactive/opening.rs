@@ -15,9 +15,10 @@ use super::session_loop::{LoopSources, SessionLoop, SessionParts, fill_usage};
 use super::session_model::SessionModel;
 use super::status_line::StatusInfo;
 use super::terminal_modes::SessionModes;
-use crate::args::PrintArgs;
-use crate::commands::print;
+use crate::args::{DemoArgs, PrintArgs};
+use crate::commands::{demo, print};
 use crate::config::paths;
+use crate::exit::ExitReason;
 use crate::messages;
 use crate::output::SignalListener;
 use crate::setup::{self, HostParts, RunSetup};
@@ -30,7 +31,13 @@ const MAX_NOTES: usize = 64;
 pub(super) async fn open(print: PrintArgs) -> anyhow::Result<ExitCode> {
     let signals = SignalListener::new()?;
     let old = print::find_named_conversation(&print).await?;
-    let setup = setup::start_for_host(old.clone(), &print.agent, HostParts::default()).await?;
+    let started = setup::start_for_host(old.clone(), &print.agent, HostParts::default()).await;
+    let setup = match started {
+        Err(error) if error.root_cause().to_string() == messages::NO_MODEL_CHOSEN => {
+            return offer_demo(&error).await;
+        }
+        started => started?,
+    };
     let session = print::open_session(&print, &setup, old).await?;
     let session =
         session.with_stream_options(StreamOptions { reply_events: true, call_progress: true });
@@ -62,6 +69,22 @@ pub(super) async fn open(print: PrintArgs) -> anyhow::Result<ExitCode> {
         looped.model.submit(first);
     }
     Box::pin(looped.run(LoopSources::new(signals, notes)?)).await
+}
+
+/// Says what is missing for the first session, and offers to watch one that needs nothing.
+async fn offer_demo(error: &anyhow::Error) -> anyhow::Result<ExitCode> {
+    let (columns, _) = super::terminal_size();
+    let text = format!("windlass: {error:#}");
+    terminal::print_note(&terminal::wrap_words(&text, columns, 2));
+    terminal::print_note("\nWatch the offline demo now? It needs no key and no network. [y/N]");
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map(|_| line).unwrap_or_default()
+    });
+    match answer.await?.trim() {
+        "y" | "yes" => demo::run(&DemoArgs { keep: false }).await,
+        _ => Ok(ExitReason::UsageError.to_exit_code()),
+    }
 }
 
 /// Notes of the program are shown in the session from here on.

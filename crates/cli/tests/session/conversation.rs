@@ -207,3 +207,16 @@ fn the_output_of_a_running_command_is_shown_as_it_comes() {
     screen.type_in("\u{1b}\u{1b}");
     screen.wait_for("Interrupted");
 }
+
+#[test]
+fn the_first_start_without_a_key_offers_the_demo() {
+    let home = TestHome::new(TALK);
+    let keys = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_MODEL"];
+    let none: Vec<(&str, &str)> = keys.iter().map(|key| (*key, "")).collect();
+    let variables = [&[("NO_SCRIPT", "1")], &none[..]].concat();
+    let mut screen = PtyScreen::start_sized(&home, &[], (80, 24), &variables);
+    screen.wait_for("Watch the offline demo now?");
+    assert!(screen.screen().contains("no model chosen"), "{}", screen.screen());
+    screen.type_in("n\n");
+    assert_eq!(screen.wait_for_exit().code(), Some(2));
+}
