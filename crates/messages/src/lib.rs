@@ -35,4 +35,5 @@ pub use projection::{
 pub use schema::message_schema;
 pub use stop_text::{stop_reason, stop_reason_with};
 pub use timeline::{RunTimeline, SpanKind, SpanStatus, SpanTokens, TimelineBuilder, TimelineSpan};
-pub use transcript::{TranscriptContext, TranscriptProjection, sub_agent_id};
+pub use transcript::{TranscriptContext, TranscriptProjection};
+pub use windlass_core::run::child_runs::sub_agent_id;

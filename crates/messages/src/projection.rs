@@ -14,6 +14,7 @@ mod turn_messages;
 pub use live_messages::ToolProgress;
 pub use result_label::{ResultAudience, ResultLabel};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -32,7 +33,9 @@ use windlass_core::run::review::Review;
 use windlass_core::settings::conversation_settings::{ModelSpec, Settings};
 use windlass_core::stop::StopCause;
 
-use crate::message::{ContentBlock, Message, SystemEvent, SystemMessage, TombstoneMessage};
+use crate::message::{
+    ContentBlock, Message, ModelUsage, SystemEvent, SystemMessage, TombstoneMessage,
+};
 use crate::message_uuid::derive_uuid;
 use reply_events::ReplyEvents;
 use result_tally::ResultTally;
@@ -417,6 +420,12 @@ impl MessageProjection {
         };
         let ids = (&*self.session_id, uuid);
         result_message::finished(ended, tally, spent, self.options.audience, ids)
+    }
+
+    /// Returns the usage of each model that was called, without that of sub-agents.
+    #[must_use]
+    pub fn model_usage(&self) -> BTreeMap<String, ModelUsage> {
+        result_message::model_usage(&self.tally)
     }
 
     /// Returns the result of a run that did not end here: it waits, was handed over or rejected.

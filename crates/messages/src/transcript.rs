@@ -4,26 +4,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use windlass_core::log::ids::LaneId;
-use windlass_core::message::raw_json::sha256_hex;
 
 use crate::message::{
     AssistantMessage, CompactMetadata, ContentBlock, Message, SystemEvent, SystemMessage,
     UserMessage,
 };
 
-/// Characters of a sub-agent's id.
-const AGENT_ID_CHARS: usize = 17;
-
 /// Characters of the prompt that a list of sessions shows.
 const MAX_LISTED_CHARS: usize = 200;
-
-/// Returns the id by which programs know the sub-agent on a lane.
-#[must_use]
-pub fn sub_agent_id(lane: &LaneId) -> String {
-    let hash = sha256_hex(lane.as_str().as_bytes());
-    format!("a{}", hash.get(..AGENT_ID_CHARS - 1).unwrap_or(&hash))
-}
 
 /// What every line of a transcript says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

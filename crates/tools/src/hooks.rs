@@ -47,6 +47,7 @@ use serde_json::Value;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
+use windlass_core::run::child_runs::root_lane;
 use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::settings::conversation_settings::HookPoints;
@@ -71,6 +72,8 @@ pub struct CommandHooks {
     sessions: Mutex<HashSet<LaneId>>,
     /// Calls the functions of the program.
     callbacks: Option<Arc<dyn HookCallbacks>>,
+    /// Finds the transcript of a conversation or of a sub-agent.
+    transcripts: Option<TranscriptLocator>,
     /// Receives messages of hooks for the user in place of the readers of the run.
     user_messages: Option<UserMessageSink>,
     /// Receives reports about commands.
@@ -78,6 +81,9 @@ pub struct CommandHooks {
     /// The number of commands that were started.
     started: AtomicU64,
 }
+
+/// Finds the transcript of the conversation or of the sub-agent on a lane.
+type TranscriptLocator = Box<dyn Fn(&LaneId) -> Option<PathBuf> + Send + Sync>;
 
 /// Receives messages for the user.
 type UserMessageSink = Box<dyn Fn(HookMessage) + Send + Sync>;
@@ -99,6 +105,7 @@ impl CommandHooks {
             launcher: Arc::new(UnconfinedLauncher),
             sessions: Mutex::default(),
             callbacks: None,
+            transcripts: None,
             user_messages: None,
             reports: None,
             started: AtomicU64::new(0),
@@ -116,6 +123,17 @@ impl CommandHooks {
     #[must_use]
     pub fn with_callbacks(mut self, callbacks: Arc<dyn HookCallbacks>) -> Self {
         self.callbacks = Some(callbacks);
+        self
+    }
+
+    /// Tells hooks where the transcripts are: `locate` returns the file of the conversation or of
+    /// the sub-agent on a lane. Without it `transcript_path` is empty.
+    #[must_use]
+    pub fn with_transcripts(
+        mut self,
+        locate: impl Fn(&LaneId) -> Option<PathBuf> + Send + Sync + 'static,
+    ) -> Self {
+        self.transcripts = Some(Box::new(locate));
         self
     }
 
@@ -167,8 +185,25 @@ impl CommandHooks {
         if self.config.matching_hooks(event, subject).next().is_none() {
             return Vec::new();
         }
-        let input = payload::build_payload(event, context, &self.folder, more);
+        let input = self.payload(event, context, more);
         self.run_hooks_with_payload(event, subject, &input, &context.messages).await
+    }
+
+    /// Returns the payload of an event, with the transcripts that it is about.
+    fn payload(&self, event: HookEvent, context: &HookContext, more: Value) -> Value {
+        let mut input = payload::build_payload(event, context, &self.folder, more);
+        self.put_transcript(&mut input, "transcript_path", &root_lane(&context.lane));
+        if event == HookEvent::SubagentStop {
+            self.put_transcript(&mut input, "agent_transcript_path", &context.lane);
+        }
+        input
+    }
+
+    fn put_transcript(&self, input: &mut Value, field: &str, lane: &LaneId) {
+        let found = self.transcripts.as_ref().and_then(|locate| locate(lane));
+        if let (Some(path), Some(fields)) = (found, input.as_object_mut()) {
+            fields.insert(field.to_owned(), Value::from(path.to_string_lossy()));
+        }
     }
 
     async fn run_hooks_with_payload(
@@ -327,9 +362,7 @@ impl CommandHooks {
         let job = HookJob {
             command: &command,
             folder: &self.folder,
-            input: payload::build_payload(HookEvent::Stop, context, &self.folder, more)
-                .to_string()
-                .into_bytes(),
+            input: self.payload(HookEvent::Stop, context, more).to_string().into_bytes(),
             timeout_ms: config::DEFAULT_TIMEOUT_MS,
         };
         let ended = self.run_process(job).await;
@@ -479,7 +512,8 @@ impl Hooks for CommandHooks {
     fn on_session_end(&self, lane: LaneId, reason: SessionEndReason) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.lock_sessions().remove(&lane);
-            let input = payload::session_end_payload(&lane, reason, &self.folder);
+            let mut input = payload::session_end_payload(&lane, reason, &self.folder);
+            self.put_transcript(&mut input, "transcript_path", &lane);
             let (event, messages) = (HookEvent::SessionEnd, HookMessages::default());
             drop(self.run_hooks_with_payload(event, reason.name(), &input, &messages).await);
         })

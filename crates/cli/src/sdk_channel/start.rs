@@ -28,7 +28,7 @@ use super::session_state::{SessionState, StateReaders};
 use super::side_frames::{HookEvents, SideEvents};
 use super::transcripts::Transcripts;
 use crate::args::{PermissionPromptsArg, PrintArgs, ToolStatePolicy, WhenAsked};
-use crate::config::claude::{agent_spec, main_agent};
+use crate::config::claude::{agent_spec, hook_config, main_agent};
 use crate::config::paths;
 use crate::exit::ExitReason;
 use crate::output::SignalListener;
@@ -207,7 +207,11 @@ impl Connection {
     /// The hooks of the program.
     fn host_hooks(&self, config: HookConfig) -> anyhow::Result<CommandHooks> {
         let folder = paths::resolve_folder(&self.print.agent.permissions.workspace, "--workspace")?;
-        let hooks = CommandHooks::new(config, folder, Arc::new(SystemClock::start()));
+        let hooks = CommandHooks::new(config, &folder, Arc::new(SystemClock::start()));
+        let hooks = match self.print.session.no_session_persistence {
+            true => hooks,
+            false => hook_config::with_transcripts(hooks, &folder),
+        };
         Ok(hooks.with_callbacks(Arc::new(HostHooks::new(self.host.clone()))))
     }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 use windlass::core::log::ids::LaneId;
+use windlass::core::run::child_runs::{root_lane, sub_agent_id};
 
 use super::sdk_transcripts;
 use crate::config::paths;
@@ -59,6 +60,16 @@ impl TranscriptFiles {
     /// The session that the files are about.
     pub(super) fn session_id(&self) -> &str {
         &self.session_id
+    }
+
+    /// The file of the conversation or of the sub-agent on a lane.
+    pub(crate) fn file_of(workspace: &Path, lane: &LaneId) -> Option<PathBuf> {
+        let root = root_lane(lane);
+        let files = Self::of_conversation(workspace, &root)?;
+        match *lane == root {
+            true => Some(files.main_file()),
+            false => Some(files.agent_file(&sub_agent_id(lane))),
+        }
     }
 
     /// The file of the conversation itself.

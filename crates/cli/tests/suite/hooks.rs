@@ -151,8 +151,12 @@ fn hooks_are_told_the_session_id_and_the_response_that_programs_read() {
     for input in &seen {
         assert_eq!(input["session_id"], result["session_id"]);
         assert_eq!(input["cwd"], cwd.to_str().unwrap());
-        assert_eq!(input["transcript_path"], "");
+        let transcript = input["transcript_path"].as_str().unwrap();
+        let session = result["session_id"].as_str().unwrap();
+        assert!(transcript.ends_with(&format!("{session}.jsonl")), "{transcript}");
     }
+    let transcript = std::fs::read_to_string(seen[0]["transcript_path"].as_str().unwrap()).unwrap();
+    assert!(transcript.contains("tool_result"), "{transcript}");
     let [start, prompt, before, after, stop, end] = seen.as_slice() else { panic!("{seen:?}") };
     assert_eq!((&start["source"], &end["reason"]), (&json!("startup"), &json!("other")));
     assert_eq!(prompt["prompt"], "go");

@@ -8,8 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::spending::{Spending, SpendingCaps};
 use crate::log::ids::{CallId, LaneId};
+use crate::message::raw_json::sha256_hex;
 use crate::message::truncate;
 use crate::settings::conversation_settings::Effort;
+
+/// Characters of a sub-agent's id.
+const AGENT_ID_CHARS: usize = 17;
 
 /// The task of a child run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -213,6 +217,13 @@ fn is_child_suffix(text: &str) -> bool {
     let parts =
         text.split_once('.').and_then(|(prompt, rest)| Some((prompt, rest.split_once('-')?)));
     parts.is_some_and(|(prompt, (call, part))| [prompt, call, part].into_iter().all(is_number))
+}
+
+/// Returns the id by which programs know the sub-agent on a lane.
+#[must_use]
+pub fn sub_agent_id(lane: &LaneId) -> String {
+    let hash = sha256_hex(lane.as_str().as_bytes());
+    format!("a{}", hash.get(..AGENT_ID_CHARS - 1).unwrap_or(&hash))
 }
 
 /// Returns the lane of a child, given its parent's.

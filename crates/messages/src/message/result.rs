@@ -140,6 +140,21 @@ pub struct ModelUsage {
     pub max_output_tokens: u64,
 }
 
+impl ModelUsage {
+    /// Adds the tokens and the cost of other calls to the same model.
+    pub fn add(&mut self, other: &Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cache_read_input_tokens =
+            self.cache_read_input_tokens.saturating_add(other.cache_read_input_tokens);
+        self.cache_creation_input_tokens =
+            self.cache_creation_input_tokens.saturating_add(other.cache_creation_input_tokens);
+        self.web_search_requests =
+            self.web_search_requests.saturating_add(other.web_search_requests);
+        self.cost_usd += other.cost_usd;
+    }
+}
+
 /// A call that was denied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionDenial {

@@ -6,12 +6,11 @@ use serde_json::{Value, json};
 use windlass_core::log::ids::{CallId, InboxMessageId};
 use windlass_core::log::inbox::InboxCommand;
 use windlass_core::log::input::Input;
-use windlass_core::run::child_runs::{ChildOutcome, child_lane};
+use windlass_core::run::child_runs::{ChildOutcome, child_lane, sub_agent_id};
 
 use super::{MessageProjection, RecordPlace};
 use crate::iso_time::format_iso_time;
 use crate::message::{SystemEvent, TaskUsage};
-use crate::transcript::sub_agent_id;
 
 /// Characters of a task's description, and of the summary of what it returned.
 const MAX_SUMMARY_CHARS: usize = 200;

@@ -162,7 +162,7 @@ fn to_dollars(usd_micros: u64) -> f64 {
 }
 
 /// The usage of each called model; the chosen one stands there even if it was never called.
-fn model_usage(tally: &ResultTally) -> BTreeMap<String, ModelUsage> {
+pub(super) fn model_usage(tally: &ResultTally) -> BTreeMap<String, ModelUsage> {
     let is_only = tally.models.len() == 1;
     let is_used =
         |known: &&ModelTally| is_only || known.usage.total_tokens() > 0 || known.usd_micros > 0;

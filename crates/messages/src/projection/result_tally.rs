@@ -126,6 +126,10 @@ impl ResultTally {
         now: &Conversation,
         record: &Record,
     ) -> Option<UsageSnapshot> {
+        if matches!(record, Record::ChildResultReceived { .. }) {
+            // What a sub-agent spent belongs to its own model.
+            return None;
+        }
         let (run, settings) = (now.run.as_ref()?, now.active_settings()?);
         let model = match (record, &settings.window.summariser) {
             (Record::ReviewCompleted { .. }, Summariser::Model(model)) => model.clone(),

@@ -11,7 +11,7 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::request;
 use windlass_core::message::transcript::{Role, SegmentKind};
 use windlass_core::run::active_run::Run;
-use windlass_core::run::child_runs::root_lane;
+use windlass_core::run::child_runs::{root_lane, sub_agent_id};
 use windlass_core::run::conversation::CompactionRequest;
 use windlass_core::run::question::{Question, QuestionKind};
 use windlass_runtime::ports::{HookContext, SessionEndReason};
@@ -36,7 +36,7 @@ pub fn build_payload(event: HookEvent, context: &HookContext, folder: &Path, mor
         put("prompt_id", json!(run.id.as_str()));
     }
     if is_child {
-        put("agent_id", json!(context.lane.session_id()));
+        put("agent_id", json!(sub_agent_id(&context.lane)));
         put("agent_type", json!(context.agent()));
     }
     if let Value::Object(more) = more {
@@ -53,7 +53,8 @@ pub fn session_end_payload(lane: &LaneId, reason: SessionEndReason, folder: &Pat
     Value::Object(all)
 }
 
-/// Returns the fields of every payload. There is no transcript file yet; programs expect the field.
+/// Returns the fields of every payload. Programs expect the path of the transcript also where there
+/// is none.
 fn common_fields(event: HookEvent, session: &LaneId, folder: &Path) -> Map<String, Value> {
     let mut all = Map::new();
     let mut put = |name: &str, value: Value| _ = all.insert(name.to_owned(), value);

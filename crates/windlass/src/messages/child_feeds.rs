@@ -16,7 +16,7 @@ use windlass_core::run::child_runs::child_lane;
 use windlass_core::run::conversation::Conversation;
 use windlass_core::settings::conversation_settings::{ModelSpec, Settings};
 use windlass_messages::{
-    Message, MessageProjection, ProjectionOptions, SubAgentOrigin, sub_agent_id,
+    Message, MessageProjection, ModelUsage, ProjectionOptions, SubAgentOrigin, sub_agent_id,
 };
 use windlass_runtime::Session;
 use windlass_runtime::feed::{StreamItem, StreamOptions, Subscription, SubscriptionError};
@@ -28,6 +28,8 @@ pub(super) struct ChildFeeds {
     session: Session,
     options: MessageOptions,
     feeds: BTreeMap<LaneId, ChildFeed>,
+    /// What the sub-agents that have returned used of each model.
+    used: BTreeMap<String, ModelUsage>,
 }
 
 /// The feed of one sub-agent.
@@ -40,7 +42,7 @@ struct ChildFeed {
 
 impl ChildFeeds {
     pub(super) fn new(session: Session, options: MessageOptions) -> Self {
-        Self { session, options, feeds: BTreeMap::new() }
+        Self { session, options, feeds: BTreeMap::new(), used: BTreeMap::new() }
     }
 
     /// Starts to follow the sub-agents that an entry of the conversation has started.
@@ -111,8 +113,15 @@ impl ChildFeeds {
             let item = feed.items.next().await?;
             messages.extend(self.read_child(child, &item));
         }
-        self.feeds.remove(child);
+        let returned = self.feeds.remove(child);
+        let used = returned.map(|feed| feed.projection.model_usage()).unwrap_or_default();
+        add_model_usage(&mut self.used, used);
         Ok(messages)
+    }
+
+    /// Takes what the sub-agents that have returned used of each model.
+    pub(super) fn take_model_usage(&mut self) -> BTreeMap<String, ModelUsage> {
+        std::mem::take(&mut self.used)
     }
 
     /// Waits for the next messages of any sub-agent.
@@ -154,5 +163,18 @@ impl ChildFeeds {
         };
         self.feeds.insert(lane.clone(), feed);
         messages
+    }
+}
+
+/// Adds usage to what is known of the same models.
+pub(super) fn add_model_usage(
+    known: &mut BTreeMap<String, ModelUsage>,
+    more: BTreeMap<String, ModelUsage>,
+) {
+    for (model, usage) in more {
+        match known.get_mut(&model) {
+            Some(known) => known.add(&usage),
+            None => _ = known.insert(model, usage),
+        }
     }
 }

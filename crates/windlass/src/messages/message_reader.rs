@@ -14,7 +14,7 @@ use windlass_runtime::feed::{StreamItem, StreamOptions, SubscriptionError};
 use windlass_runtime::ports::{CallProgress, HookMessage, HookMessageLevel};
 use windlass_runtime::{RunOutcome, Session};
 
-use super::child_feeds::ChildFeeds;
+use super::child_feeds::{ChildFeeds, add_model_usage};
 
 /// Which messages a reader wants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -203,6 +203,17 @@ impl MessageReader {
     /// Returns the result message for the outcome of the run. `describe` makes sentences of open
     /// questions.
     pub fn result(
+        &mut self,
+        outcome: &RunOutcome,
+        describe: impl FnOnce(&Conversation, &LaneId) -> Vec<String>,
+        lane: &LaneId,
+    ) -> windlass_messages::ResultMessage {
+        let mut result = self.own_result(outcome, describe, lane);
+        add_model_usage(&mut result.model_usage, self.children.take_model_usage());
+        result
+    }
+
+    fn own_result(
         &mut self,
         outcome: &RunOutcome,
         describe: impl FnOnce(&Conversation, &LaneId) -> Vec<String>,

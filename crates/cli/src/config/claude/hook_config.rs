@@ -11,6 +11,7 @@ use windlass::tools::{CommandHooks, HookConfig};
 use crate::config::claude::settings_sources::SettingsSource;
 use crate::output::HookMessages;
 use crate::setup::HookReportSink;
+use crate::transcript::TranscriptFiles;
 
 /// Builds the hooks of all sources, and the hook events that the settings subscribe to. Read once:
 /// changes of a file take effect in the next process.
@@ -26,12 +27,19 @@ pub(crate) fn build_command_hooks(
         false => HookConfig::parse(&Value::Object(merge_hooks(sources)).to_string())?,
     };
     let hooks = CommandHooks::new(config, workspace, Arc::clone(clock));
+    let hooks = with_transcripts(hooks, workspace);
     let hooks = match listeners {
         HookListeners::Terminal(queue) => hooks.with_user_messages(move |text| queue.push(text)),
         HookListeners::Readers(reports) => hooks.with_reports(move |report| reports(report)),
     };
     add_hook_points(settings, &hooks);
     Ok(hooks)
+}
+
+/// Tells hooks where the transcripts of conversations in a workspace are.
+pub(crate) fn with_transcripts(hooks: CommandHooks, workspace: &Path) -> CommandHooks {
+    let workspace = workspace.to_owned();
+    hooks.with_transcripts(move |lane| TranscriptFiles::file_of(&workspace, lane))
 }
 
 /// Who learns what hooks do.
