@@ -4,6 +4,7 @@
 //! prompts and hook callbacks are questions and reviews that the SDK answers.
 
 mod approvals;
+mod background;
 mod channel_loop;
 mod control_requests;
 mod conversation;

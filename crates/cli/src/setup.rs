@@ -159,6 +159,8 @@ pub(crate) struct HostParts {
     pub(crate) servers: Vec<ServerSpec>,
     /// Receives reports about hooks that are commands.
     pub(crate) hook_reports: Option<HookReportSink>,
+    /// Whether sub-agents may work in the background: the program follows the conversation.
+    pub(crate) background_agents: bool,
 }
 
 /// Receives reports about hooks.
@@ -202,7 +204,7 @@ async fn start_with(
     prompt_text::add_memory_files(&mut settings, &args.permissions, &folder);
 
     let agents = agents::load_agents(args, &workspace, folder.trust)?;
-    report_unwritable_state();
+    check_old_state(&clock);
     let workplace = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
     let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
     let skills = Skills::load(args, &workspace, folder.trust);
@@ -228,7 +230,6 @@ async fn start_with(
         // Runs of other processes are parked for an answer, as with a worker.
         owner.rules.human = HumanAvailability::Available;
     }
-    reap_orphans_later(Arc::clone(&clock));
     let store = match opened {
         Some(opened) => opened.store,
         None => open_store(&args.store).await?,
@@ -236,7 +237,9 @@ async fn start_with(
     let offered = tools.get(toolset::AGENT_TOOL).map_or(Vec::new(), |_| agents.found);
     let builder =
         agents::add_sub_agents(offered, &tools, args, (&config, asks), (&workspace, &clock))?;
-    let parts = RunParts { args, folder: &folder, workplace: &workplace, store: &store };
+    let background = host.background_agents;
+    let parts =
+        RunParts { args, folder: &folder, workplace: &workplace, store: &store, background };
     let builder = builder.shared_model(chosen).command_hooks(commands);
     let builder = host.hooks.into_iter().fold(builder, WindlassBuilder::command_hooks);
     let builder = parts.add_to(builder, &tools)?.retention(config.keep.to_policy());
@@ -295,6 +298,12 @@ fn slash_command_names(args: &AgentArgs, customs: &[CustomCommand]) -> Vec<Strin
     names.filter(|_| !args.prompt.disable_slash_commands).map(str::to_owned).collect()
 }
 
+/// Looks after what earlier processes left, and where tools keep what they know.
+fn check_old_state(clock: &Arc<dyn windlass::ports::Clock>) {
+    report_unwritable_state();
+    reap_orphans_later(Arc::clone(clock));
+}
+
 /// Reports if the state folder cannot be written, where tools keep what they know between runs.
 fn report_unwritable_state() {
     if let Some(state) = paths::state_folder().ok().filter(|state| !paths::can_be_written(state)) {
@@ -308,6 +317,8 @@ struct RunParts<'a> {
     folder: &'a FolderTrust,
     workplace: &'a ToolContext,
     store: &'a Arc<dyn Store>,
+    /// Whether sub-agents may work in the background.
+    background: bool,
 }
 
 impl RunParts<'_> {
@@ -316,7 +327,11 @@ impl RunParts<'_> {
         builder: WindlassBuilder,
         tools: &ToolRegistry,
     ) -> anyhow::Result<WindlassBuilder> {
-        let Self { args, folder, workplace, store } = self;
+        let Self { args, folder, workplace, store, background } = self;
+        let builder = match background & tools.get(toolset::AGENT_TOOL).is_some() {
+            true => builder.enable_sub_agents().background_sub_agents(),
+            false => builder,
+        };
         let (workspace, trust) = (&folder.folder, folder.trust);
         let (imports, notes) = prompt_text::memory_of_folders(trust);
         let kinds = memory_files::memory_kinds(|source| args.permissions.reads_source(source));

@@ -29,7 +29,7 @@ pub use message::{
 pub use message_place::{MessagePlace, find_message};
 pub use message_uuid::derive_uuid;
 pub use projection::{
-    MessageProjection, ProjectionOptions, ResultAudience, ResultLabel, SubAgentOrigin,
+    MessageProjection, ProjectionOptions, ResultAudience, ResultLabel, StartedTask, SubAgentOrigin,
     ToolProgress, ToolResultView,
 };
 pub use schema::message_schema;

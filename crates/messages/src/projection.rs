@@ -11,6 +11,7 @@ mod result_tally;
 mod system_messages;
 mod turn_messages;
 
+pub use child_tasks::StartedTask;
 pub use live_messages::ToolProgress;
 pub use result_label::{ResultAudience, ResultLabel};
 
@@ -88,6 +89,8 @@ pub struct MessageProjection {
     /// The content of the prompt whose run starts next.
     prompt: Vec<ContentBlock>,
     tally: ResultTally,
+    /// The tasks of sub-agents that have not returned, by their ids.
+    tasks: BTreeMap<String, StartedTask>,
     /// The run before the active one, with what was counted for its result: an entry may end one
     /// run and start the next.
     ended_run: Option<(RunId, ResultTally)>,
@@ -115,6 +118,7 @@ impl MessageProjection {
             options,
             tally: ResultTally::for_resumed_run(&before, settings),
             ended_run: None,
+            tasks: BTreeMap::new(),
             conversation: before,
             reply_events: ReplyEvents::default(),
             live_text: String::new(),

@@ -251,6 +251,7 @@ impl Driver {
     fn notify_child_lanes(&self) {
         outbox::pending_child_lanes(&self.lane, &self.conversation)
             .iter()
+            .chain(&outbox::background_child_lanes(&self.lane, &self.conversation))
             .for_each(|child| self.notify_lane(child));
     }
 

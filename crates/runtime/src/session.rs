@@ -221,6 +221,32 @@ impl Session {
         self.open_stream(run, now.head).await
     }
 
+    /// Follows the conversation from entry `after` on until a run ends, whichever process drives it
+    /// and whatever starts it, such as the result of a sub-agent in the background. Dropping the
+    /// stream does not cancel anything.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn follow_next_run(&self, after: Seq) -> Result<RunStream, DriveError> {
+        let active = self.load_conversation_at(after).await?.run.map(|run| run.id);
+        let position = StreamPosition { session: self.clone(), head: after };
+        Box::pin(RunStream::new_following(active, position)).await
+    }
+
+    /// Returns the lanes of the sub-agents that work for the conversation now: those that a call
+    /// waits for, and those in the background.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn working_children(&self) -> Result<Vec<LaneId>, DriveError> {
+        let now = self.load_conversation().await?;
+        let mut lanes = driver::outbox::pending_child_lanes(&self.lane, &now);
+        lanes.extend(driver::outbox::background_child_lanes(&self.lane, &now));
+        Ok(lanes)
+    }
+
     /// The run that starts when the inbox is read: that of the first prompt that is not cancelled.
     async fn next_queued_run(&self) -> Result<Option<RunId>, StoreError> {
         let store = &self.host.agent().ports.store;

@@ -45,6 +45,7 @@ pub struct AgentDefinition {
     system_prompt: Option<Arc<str>>,
     tools: Option<BTreeSet<String>>,
     settings_change: Option<SettingsChange>,
+    pub(crate) is_background: bool,
 }
 
 type SettingsChange = Box<dyn FnOnce(&mut Settings) + Send>;
@@ -59,6 +60,7 @@ impl AgentDefinition {
             system_prompt: None,
             tools: None,
             settings_change: None,
+            is_background: false,
         }
     }
 
@@ -74,6 +76,15 @@ impl AgentDefinition {
     #[must_use]
     pub fn tools(mut self, names: &[&str]) -> Self {
         self.tools = Some(names.iter().map(|name| (*name).to_owned()).collect());
+        self
+    }
+
+    /// Makes the sub-agent work in the background unless the call says otherwise, if
+    /// [`WindlassBuilder::background_sub_agents`](crate::WindlassBuilder::background_sub_agents)
+    /// allows it.
+    #[must_use]
+    pub fn in_background(mut self) -> Self {
+        self.is_background = true;
         self
     }
 

@@ -84,6 +84,7 @@ pub struct WindlassBuilder {
     model_name_error: Option<NameError>,
     schema_error: Option<InvalidOutputSchema>,
     sub_agents: Option<Vec<(Arc<str>, AgentDefinition)>>,
+    background_sub_agents: bool,
     #[cfg(feature = "mcp")]
     mcp_servers: Vec<(String, windlass_mcp::McpServerConfig)>,
 }
@@ -107,6 +108,7 @@ impl Default for WindlassBuilder {
             model_name_error: None,
             schema_error: None,
             sub_agents: None,
+            background_sub_agents: false,
             #[cfg(feature = "mcp")]
             mcp_servers: Vec::new(),
         }
@@ -238,6 +240,15 @@ impl WindlassBuilder {
     #[must_use]
     pub fn sub_agent(mut self, name: &str, definition: AgentDefinition) -> Self {
         self.sub_agents.get_or_insert_default().push((Arc::from(name), definition));
+        self
+    }
+
+    /// Lets sub-agents work in the background: a call returns at once, and the answer of the
+    /// sub-agent starts a run of its own in the conversation of its parent. Follow it with
+    /// [`Session::follow_next_run`](crate::Session::follow_next_run).
+    #[must_use]
+    pub fn background_sub_agents(mut self) -> Self {
+        self.background_sub_agents = true;
         self
     }
 

@@ -16,6 +16,7 @@ use windlass::ports::SessionEndReason;
 use windlass::{RunOutcome, Session};
 
 use super::approvals::{AnswerStored, Approvals};
+use super::background::BackgroundWatch;
 use super::control_requests;
 use super::conversation;
 use super::frame_writer::{FrameWriter, OutputClosed};
@@ -52,6 +53,8 @@ pub(super) struct Channel {
     pub(super) transcripts: Transcripts,
     pub(super) queue: PromptQueue,
     pub(super) turn: Option<Turn>,
+    /// Sub-agents that work in the background between two turns.
+    pub(super) background: BackgroundWatch,
     /// Whether standard input has ended.
     pub(super) input_ended: bool,
     /// Whether the last result was an error.
@@ -72,6 +75,7 @@ enum Step {
     Answer(AnswerStored),
     SideEvent,
     Turn(anyhow::Result<TurnEvent>),
+    BackgroundTimeout,
 }
 
 /// Why the loop ends before its work is done.
@@ -113,13 +117,16 @@ impl Channel {
                 Step::SideEvent => self.write_side_events().await?,
                 Step::Turn(Ok(event)) => self.on_turn_event(event).await?,
                 Step::Turn(Err(error)) => self.fail_turn(&error).await?,
+                Step::BackgroundTimeout => return Ok(None),
             }
         }
     }
 
     async fn wait(&mut self, sources: &mut ChannelSources) -> Step {
         let ChannelSources { events, answers, signals } = sources;
-        let has_init = self.turn.as_ref().is_none_or(Turn::has_init);
+        let has_init = self.turn.as_ref().is_none_or(Turn::allows_side_events);
+        let only_waits = self.input_ended && self.turn.as_ref().is_some_and(Turn::is_waiting);
+        let timeout = self.background.timeout();
         let turn = async {
             match &mut self.turn {
                 Some(turn) => turn.next().await,
@@ -134,6 +141,7 @@ impl Channel {
             // The init frame is the first of a turn.
             () = self.side_events.wait(), if has_init => Step::SideEvent,
             event = turn => Step::Turn(event),
+            () = timeout, if only_waits => Step::BackgroundTimeout,
         }
     }
 
@@ -153,7 +161,7 @@ impl Channel {
     }
 
     async fn on_prompt(&mut self, prompt: UserPrompt) -> anyhow::Result<()> {
-        if prompt.priority == PromptPriority::Now && self.turn.is_some() && prompt.content.is_ok() {
+        if prompt.priority == PromptPriority::Now && self.is_at_work() && prompt.content.is_ok() {
             return self.steer(prompt).await;
         }
         Ok(self.queue.push(prompt)?)
@@ -168,8 +176,9 @@ impl Channel {
 
     /// Starts the turn of the next prompt, if none is in progress.
     async fn start_next_turn(&mut self) -> anyhow::Result<()> {
-        while self.turn.is_none() {
-            let Some(prompt) = self.queue.pop() else { return Ok(()) };
+        while !self.is_at_work() {
+            let Some(prompt) = self.queue.pop() else { return self.watch_background().await };
+            self.pause_background();
             self.state.set_running(self.session.lane().session_id(), true).await?;
             if let Err(error) = self.start_turn(&prompt).await {
                 if error.is::<OutputClosed>() {
@@ -210,16 +219,22 @@ impl Channel {
             self.approvals.ask(&self.session, &before, question);
         }
         let transcript = self.transcripts.open(&self.session, &self.setup.workspace).await?;
-        let mut reader = self.message_reader(before);
-        if let Some(transcript) = transcript {
-            reader = reader.with_observer(transcript.observer());
-        }
+        let reader = match self.background.take_reader(self.session.lane()) {
+            Some(reader) => self.catch_up(reader, before.head).await?,
+            None => {
+                let reader = self.message_reader(before);
+                match transcript {
+                    Some(transcript) => reader.with_observer(transcript.observer()),
+                    None => reader,
+                }
+            }
+        };
         self.turn = Some(Turn::new(
             self.session.clone(),
             TurnStart {
                 stream,
                 reader,
-                run,
+                run: Some(run),
                 init: self.init_info(),
                 prompt_uuid: prompt.uuid.clone(),
                 origin: prompt.origin.clone(),
@@ -316,6 +331,7 @@ impl Channel {
         let init = turn.take_init();
         self.write_all(&init).await?;
         let result = turn.result(outcome);
+        self.background.keep_reader(self.session.lane(), turn.into_reader());
         self.write_result(result).await
     }
 
@@ -353,7 +369,7 @@ impl Channel {
         // A store of the program is complete before it learns the result.
         self.transcripts.write_mirror(&self.writer).await?;
         self.writer.send(&Message::Result(Box::new(result))).await?;
-        let is_running = !self.queue.is_empty();
+        let is_running = !self.queue.is_empty() || self.background.is_owed();
         Ok(self.state.set_running(self.session.lane().session_id(), is_running).await?)
     }
 
@@ -389,6 +405,7 @@ impl Channel {
         let reason = match sign {
             SignalAction::Cancel | SignalAction::Abort => {
                 self.interrupt_turn().await?;
+                self.stop_watching();
                 self.input_ended = true;
                 return Ok(None);
             }
@@ -405,8 +422,7 @@ impl Channel {
 
     /// Stops the run of the turn in progress now.
     pub(super) async fn interrupt_turn(&mut self) -> anyhow::Result<()> {
-        if let Some(turn) = &self.turn {
-            let run = turn.run().clone();
+        if let Some(run) = self.turn.as_ref().and_then(Turn::run).cloned() {
             self.session.abort(Some(run)).await?;
             self.resume_turn().await?;
         }

@@ -11,6 +11,7 @@ use windlass::messages::{MessageOptions, ResultAudience};
 use windlass::tools::{CommandHooks, HookConfig};
 
 use super::approvals::Approvals;
+use super::background::BackgroundWatch;
 use super::channel_loop::{Channel, ChannelSources};
 use super::control_requests;
 use super::conversation::{self, NoConversation};
@@ -159,6 +160,7 @@ impl Connection {
             servers: host_servers::server_specs(servers, &self.host),
             hooks: Some(self.host_hooks(hook_config)?),
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
+            background_agents: true,
         };
         let setup = setup::start_for_host(found.stored.clone(), &self.print.agent, parts).await?;
         let session = conversation::open(&self.print, &setup, found)
@@ -191,6 +193,7 @@ impl Connection {
             transcripts,
             queue: PromptQueue::default(),
             turn: None,
+            background: BackgroundWatch::from_environment(),
             input_ended: false,
             last_is_error: false,
         };

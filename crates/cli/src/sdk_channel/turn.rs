@@ -14,7 +14,8 @@ use crate::messages;
 /// A turn that is in progress.
 pub(super) struct Turn {
     session: Session,
-    run: RunId,
+    /// The run; `None` until a sub-agent in the background starts it.
+    run: Option<RunId>,
     /// The stream of the run; `None` while the run is parked.
     stream: Option<RunStream>,
     reader: MessageReader,
@@ -40,7 +41,7 @@ pub(super) enum TurnEvent {
 pub(super) struct TurnStart {
     pub(super) stream: RunStream,
     pub(super) reader: MessageReader,
-    pub(super) run: RunId,
+    pub(super) run: Option<RunId>,
     pub(super) init: InitInfo,
     pub(super) prompt_uuid: Option<String>,
     pub(super) origin: Option<Value>,
@@ -53,9 +54,19 @@ impl Turn {
         Self { session, run, stream, reader, init, held: Vec::new(), prompt_uuid, origin }
     }
 
-    /// The run of the turn.
-    pub(super) fn run(&self) -> &RunId {
-        &self.run
+    /// The run of the turn, once it has started.
+    pub(super) fn run(&self) -> Option<&RunId> {
+        self.run.as_ref()
+    }
+
+    /// Whether the turn only waits for a sub-agent in the background to start it.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.run.is_none()
+    }
+
+    /// Gives the reader back, for the turn that follows.
+    pub(super) fn into_reader(self) -> MessageReader {
+        self.reader
     }
 
     /// The conversation as far as it was read.
@@ -71,7 +82,13 @@ impl Turn {
     /// Continues a parked run.
     pub(super) async fn resume(&mut self) -> anyhow::Result<()> {
         if self.stream.is_none() {
-            self.stream = Some(self.session.resume().await?);
+            self.stream = Some(match self.run {
+                Some(_) => self.session.resume().await?,
+                None => {
+                    let head = self.reader.conversation().head;
+                    self.session.follow_next_run(head).await?
+                }
+            });
         }
         Ok(())
     }
@@ -99,7 +116,10 @@ impl Turn {
         let mut questions = Vec::new();
         let mut messages = Vec::new();
         if let StreamItem::Entry(entry) = item {
-            if begins_work(entry) {
+            if self.run.is_none() {
+                self.run = started_run(entry).cloned();
+            }
+            if self.run.is_some() && begins_work(entry) {
                 messages.extend(self.take_init());
             }
             questions = asked_questions(entry);
@@ -109,8 +129,8 @@ impl Turn {
             read.into_iter().map(|message| self.mark_replay(message)).collect();
         match self.init {
             // The init frame is the first of a turn.
-            Some(_) => self.held.extend(read),
-            None => messages.extend(read),
+            Some(_) if self.run.is_some() => self.held.extend(read),
+            Some(_) | None => messages.extend(read),
         }
         Ok(TurnEvent::Progress { messages, questions })
     }
@@ -118,7 +138,7 @@ impl Turn {
     /// Marks the prompt of this turn: the program has sent it itself.
     fn mark_replay(&self, mut message: Message) -> Message {
         if let Message::User(user) = &mut message
-            && user.uuid == self.run.as_str()
+            && self.run.as_ref().is_some_and(|run| user.uuid == run.as_str())
         {
             user.is_replay = true;
         }
@@ -140,9 +160,9 @@ impl Turn {
         messages
     }
 
-    /// Whether the init frame was written.
-    pub(super) fn has_init(&self) -> bool {
-        self.init.is_none()
+    /// Whether frames about other things may be written: the init frame is the first of a turn.
+    pub(super) fn allows_side_events(&self) -> bool {
+        self.init.is_none() || self.is_waiting()
     }
 
     /// A frame about something beside the run.
@@ -192,6 +212,13 @@ fn begins_work(entry: &Entry) -> bool {
                 | Record::OwnerChanged { .. }
                 | Record::CommandRejected { .. }
         )
+    })
+}
+
+fn started_run(entry: &Entry) -> Option<&RunId> {
+    entry.records.iter().find_map(|record| match record {
+        Record::RunStarted { run } => Some(run),
+        _ => None,
     })
 }
 

@@ -80,7 +80,9 @@ pub(super) fn add_sub_agents(
     let mut builder = Windlass::builder();
     for agent in offered {
         let definition = agent_definition((&agent, &every_tool), args, known, place);
-        builder = builder.sub_agent(&agent.name, definition.or_usage_error()?);
+        let definition = definition.or_usage_error()?;
+        let definition = if agent.background { definition.in_background() } else { definition };
+        builder = builder.sub_agent(&agent.name, definition);
     }
     Ok(builder)
 }

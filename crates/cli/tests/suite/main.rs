@@ -12,6 +12,7 @@ mod agents;
 mod approvals;
 mod arguments;
 mod attacks;
+mod background_agents;
 mod bad_input;
 mod budgets;
 mod claude_flags;

@@ -83,6 +83,12 @@ impl Host {
         }
     }
 
+    /// Kills the process as `kill -9` does.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Closes standard input and reads the rest: frames, exit code, standard error.
     pub(crate) fn finish(mut self) -> (Vec<Value>, i32, String) {
         drop(self.input.take());

@@ -72,19 +72,22 @@ pub(super) fn apply_child_result(c: &mut Conversation, input: &Input, message_id
     });
 }
 
-/// Remembers the children that have not returned when their call is given up (orphans).
+/// Remembers the children that have not returned when their call has its result (orphans): the call
+/// was given up, or they work in the background.
 pub(super) fn remember_orphans(c: &mut Conversation, id: CallId) {
     let call = c.run.as_ref().and_then(Run::round).and_then(|round| round.call(id));
     let Some(away) = call.and_then(Call::pending_children) else { return };
     let granted = away.granted;
+    let is_background = call.is_some_and(|call| call.facts.children_in_background);
     let out: Vec<u16> = away.running_parts().collect();
-    c.orphans.extend(out.into_iter().map(|part| OrphanedChild { call: id, part, granted }));
+    let orphan = |part| OrphanedChild { call: id, part, granted, is_background };
+    c.orphans.extend(out.into_iter().map(orphan));
     while c.orphans.len() > MAX_ORPHANS {
         c.orphans.pop_front();
     }
 }
 
-/// Number of orphans that are remembered: children whose call was given up.
+/// Number of orphans that are remembered.
 const MAX_ORPHANS: usize = 256;
 
 pub(super) fn apply_children_cancelled(c: &mut Conversation, id: CallId) {

@@ -8,9 +8,11 @@ use crate::log::ids::{InboxMessageId, RunId};
 use crate::log::inbox::InboxCommand;
 use crate::log::input::Input;
 use crate::message::content_block::ContentBlock;
+use crate::message::prompt_texts;
 use crate::message::reply::TokenUsage;
 use crate::permission::{Grant, MAX_RULES};
 use crate::run::active_run::Run;
+use crate::run::child_runs::{notification_run_id, sub_agent_id};
 use crate::run::conversation::{Conversation, QueuedPrompt, RunEnd};
 use crate::settings::run_settings::RunSettings;
 use crate::stop::StopCause;
@@ -33,6 +35,12 @@ pub(super) fn apply_prompt_queued(c: &mut Conversation, input: &Input, id: Inbox
         Some(InboxCommand::Task { run, task, .. }) => {
             let blocks = Arc::from([ContentBlock::text(&task.prompt)]);
             QueuedPrompt { run: run.clone(), blocks, settings: None }
+        }
+        Some(InboxCommand::ChildFinished { child, text, result: Some(result) }) => {
+            let run = notification_run_id(child);
+            let text = prompt_texts::background_result(&sub_agent_id(child), result.ending, text);
+            let blocks = Arc::from([ContentBlock::text(&text)]);
+            QueuedPrompt { run, blocks, settings: None }
         }
         Some(
             InboxCommand::Answer { .. }

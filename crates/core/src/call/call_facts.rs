@@ -43,6 +43,10 @@ pub struct CallFacts {
     /// The tasks that the call gives to child runs, if they answer it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildTask>,
+    /// Whether the child runs work in the background: the call has its result at once, and theirs
+    /// starts a run of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub children_in_background: bool,
 }
 
 /// Whether a call may be repeated without a question.
@@ -112,6 +116,7 @@ impl Default for CallFacts {
             subject: CallSubject::Nothing,
             journal: None,
             children: Vec::new(),
+            children_in_background: false,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::call::call_state::Call;
 use crate::call::outcome::{CallResult, OutcomeKind, ToolError};
 use crate::log::ids::{CallId, InboxMessageId};
 use crate::log::record::Record;
+use crate::message::prompt_texts;
 use crate::run::child_runs::{ChildCancellation, ChildResult, PendingChildren};
 use crate::run::journal::{JournalConflict, JournalRequest};
 
@@ -56,8 +57,38 @@ pub(super) fn start_children(draft: &mut DecisionDraft<'_>, id: CallId) {
         let result = CallResult::from_error(OutcomeKind::Failed, &error, limits.result_chars);
         return draft.finalize_result(id, result);
     }
+    let in_background = call.facts.children_in_background;
     let granted = budget::child_share(draft, tasks);
-    start_child_range(draft, id, 0, tasks, granted);
+    match in_background {
+        true => start_in_background(draft, id, tasks, granted),
+        false => start_child_range(draft, id, 0, tasks, granted),
+    }
+}
+
+/// Starts child runs that work in the background, and answers their call. There is no call that
+/// could wait for a free slot.
+fn start_in_background(
+    draft: &mut DecisionDraft<'_>,
+    call: CallId,
+    tasks: usize,
+    granted: SpendingCaps,
+) {
+    let limit = draft.result_char_limit();
+    if free_slots(draft) < tasks {
+        let error = too_many_error(draft.limits().children);
+        let result = CallResult::from_error(OutcomeKind::Failed, &error, limit);
+        return draft.finalize_result(call, result);
+    }
+    start_child_range(draft, call, 0, tasks, granted);
+    draft.finalize_result(call, CallResult::from_text(prompt_texts::BACKGROUND_STARTED, limit));
+}
+
+/// Returns how many more child runs may work now.
+fn free_slots(draft: &DecisionDraft<'_>) -> usize {
+    let pending = draft.calls().iter().filter_map(Call::pending_children);
+    let awaited: usize = pending.map(PendingChildren::running_count).sum();
+    let at_work = awaited.saturating_add(draft.state().background_children().count());
+    usize::from(draft.limits().children.max(1)).saturating_sub(at_work)
 }
 
 /// Starts those tasks of a call that had to wait for a free slot.
@@ -81,14 +112,7 @@ fn start_child_range(
     tasks: usize,
     granted: SpendingCaps,
 ) {
-    let at_work: usize = draft
-        .calls()
-        .iter()
-        .filter_map(Call::pending_children)
-        .map(PendingChildren::running_count)
-        .sum();
-    let remaining = usize::from(draft.limits().children.max(1)).saturating_sub(at_work);
-    let to = from.saturating_add(remaining).min(tasks);
+    let to = from.saturating_add(free_slots(draft)).min(tasks);
     if let (Ok(from), Ok(to)) = (u16::try_from(from), u16::try_from(to))
         && from < to
     {
@@ -104,6 +128,14 @@ fn no_task_error() -> ToolError {
     )
 }
 
+fn too_many_error(children: u16) -> ToolError {
+    ToolError::new(
+        "too_many_children",
+        &format!("{children} sub-agents are at work, which is the limit"),
+        "wait until one of them has answered",
+    )
+}
+
 fn too_deep_error(depth: u8) -> ToolError {
     ToolError::new(
         "too_deep",
@@ -113,7 +145,8 @@ fn too_deep_error(depth: u8) -> ToolError {
 }
 
 /// Handles a sub-agent result from the inbox: the result of a child run. Returns nothing if neither
-/// a call nor an orphan matches it; an orphan is only charged.
+/// a call nor an orphan matches it; an orphan in the background starts a run, another one is only
+/// charged.
 pub(super) fn on_child_result(
     draft: &mut DecisionDraft<'_>,
     message: InboxMessageId,
@@ -127,14 +160,21 @@ pub(super) fn on_child_result(
         place.is_some_and(Option::is_none)
     };
     let waited_for = draft.call(result.call).is_some_and(waits);
-    if !waited_for
-        && !draft.state().orphans.iter().any(|orphan| orphan.matches(result.call, result.part))
-    {
+    let orphan = draft.state().orphans.iter().find(|it| it.matches(result.call, result.part));
+    let is_background = orphan.map(|orphan| orphan.is_background);
+    if !waited_for && is_background.is_none() {
         return None;
     }
     draft.record(Record::ChildResultReceived { message });
     if !waited_for {
-        return Some(NextStep::Wait);
+        return Some(match is_background {
+            // The result becomes a prompt of its own, after the run that may be active.
+            Some(true) => {
+                draft.record(Record::PromptQueued { message });
+                NextStep::StartNextPrompt
+            }
+            Some(false) | None => NextStep::Wait,
+        });
     }
     finalize_if_all_returned(draft, result.call);
     Some(NextStep::AdvanceRound)

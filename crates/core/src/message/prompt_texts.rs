@@ -1,6 +1,7 @@
 //! The sentences that the loop sends to the model. Agreed texts are literal; the others are ours.
 
 use crate::log::command_rejection::CommandRejection;
+use crate::run::child_runs::ChildOutcome;
 
 /// Sent after a call was truncated by the output limit.
 pub const REISSUE_TOOL_USE: &str =
@@ -216,4 +217,20 @@ pub fn omitted_segments(segments: usize) -> String {
 #[must_use]
 pub fn rejected_task(reason: &CommandRejection) -> String {
     format!("the sub-agent did not accept the task ({})", reason.as_str())
+}
+
+/// Result of a call whose sub-agent works in the background.
+pub const BACKGROUND_STARTED: &str =
+    "the sub-agent works in the background; do not wait for it: its answer will come as a message";
+
+/// Tells the model what a sub-agent in the background has returned.
+#[must_use]
+pub fn background_result(id: &str, ending: ChildOutcome, text: &str) -> String {
+    let status = match ending {
+        ChildOutcome::Answered => "completed",
+        ChildOutcome::Failed => "failed",
+    };
+    format!(
+        "<task-notification>\n<task-id>{id}</task-id>\n<status>{status}</status>\n<result>\n{text}\n</result>\n</task-notification>"
+    )
 }

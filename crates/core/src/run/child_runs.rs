@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::spending::{Spending, SpendingCaps};
-use crate::log::ids::{CallId, LaneId};
+use crate::log::ids::{CallId, LaneId, RunId};
 use crate::message::raw_json::sha256_hex;
 use crate::message::truncate;
 use crate::settings::conversation_settings::Effort;
@@ -51,7 +51,7 @@ pub struct ParentLink {
     pub depth: u8,
 }
 
-/// A child whose call was given up: what it may spend counts until it returns.
+/// A child that no call waits for: what it may spend counts until it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct OrphanedChild {
     /// The call that waited for the child.
@@ -60,6 +60,9 @@ pub struct OrphanedChild {
     pub part: u16,
     /// What the child may spend.
     pub granted: SpendingCaps,
+    /// Whether it works in the background, so that its result starts a run. Otherwise its call was
+    /// given up, and the result is only charged.
+    pub is_background: bool,
 }
 
 impl OrphanedChild {
@@ -224,6 +227,13 @@ fn is_child_suffix(text: &str) -> bool {
 pub fn sub_agent_id(lane: &LaneId) -> String {
     let hash = sha256_hex(lane.as_str().as_bytes());
     format!("a{}", hash.get(..AGENT_ID_CHARS - 1).unwrap_or(&hash))
+}
+
+/// Returns the id of the run that the result of a background child starts in its parent's
+/// conversation. It is derived from the child's lane: a result that arrives twice is one run.
+#[must_use]
+pub fn notification_run_id(child: &LaneId) -> RunId {
+    RunId::from_name(&format!("notify:{child}"))
 }
 
 /// Returns the lane of a child, given its parent's.

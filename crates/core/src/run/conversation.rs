@@ -96,7 +96,8 @@ pub struct Conversation {
     pub compaction_request: CompactionRequest,
     /// What the summary of the requested compaction must keep.
     pub compaction_instructions: Option<Arc<str>>,
-    /// Children whose call was given up and that may still return with what they spent.
+    /// Children that no call waits for: those in the background, and those whose call was given up
+    /// and that may still return with what they spent.
     pub orphans: Vector<OrphanedChild>,
     /// The model whose thinking the transcript may contain.
     pub thinking_model: Option<Arc<str>>,
@@ -192,6 +193,11 @@ impl RunEnd {
 }
 
 impl Conversation {
+    /// Returns the children that work in the background.
+    pub fn background_children(&self) -> impl Iterator<Item = &OrphanedChild> {
+        self.orphans.iter().filter(|child| child.is_background)
+    }
+
     /// Returns the call with this id of the open round.
     #[must_use]
     pub fn call(&self, id: CallId) -> Option<&Call> {

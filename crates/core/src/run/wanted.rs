@@ -79,6 +79,12 @@ pub fn is_waiting_for_children(conversation: &Conversation) -> bool {
     away && wanted(conversation).effects.is_empty()
 }
 
+/// Returns whether nothing is to be done until a child run in the background returns.
+#[must_use]
+pub fn is_waiting_in_background(conversation: &Conversation) -> bool {
+    conversation.run.is_none() && conversation.background_children().next().is_some()
+}
+
 fn effects_of_run(run: &Run) -> Vec<Effect> {
     match &run.phase {
         RunPhase::Deciding | RunPhase::AwaitingRetry { .. } => Vec::new(),

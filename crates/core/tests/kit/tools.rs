@@ -87,6 +87,7 @@ pub(crate) fn facts_for(call: &ToolUse) -> CallFacts {
         "notes" => CallFacts { answered_by: AnsweredBy::Journal, ..reading(known, keys) },
         "note" => noting(known, keys),
         "spawn" => spawning(known, keys),
+        "spawn_background" => CallFacts { children_in_background: true, ..spawning(known, keys) },
         "answer" => answering(known, &keys),
         _ => CallFacts::for_unknown_tool(&call.name),
     }

@@ -7,8 +7,10 @@ use windlass_core::call::outcome::ToolError;
 use windlass_core::log::ids::{CallId, LaneId, RunId};
 use windlass_core::log::inbox::InboxCommand;
 use windlass_core::log::record::Record;
-use windlass_core::run::child_runs::{ChildOutcome, ChildTask, ParentLink};
-use windlass_core::run::wanted::is_waiting_for_children;
+use windlass_core::run::child_runs::{
+    ChildOutcome, ChildTask, ParentLink, child_lane, notification_run_id,
+};
+use windlass_core::run::wanted::{is_waiting_for_children, is_waiting_in_background};
 use windlass_core::settings::conversation_settings::Settings;
 use windlass_core::stop::StopCause;
 
@@ -285,4 +287,60 @@ fn time_that_is_up_recalls_children_too() {
 fn a_child_without_a_call_speaks_to_the_run() {
     Lane::new().prompt("go").child("by the way").records("steering_queued");
     Lane::new().child("by the way").command_rejected("child_not_awaited");
+}
+
+fn spawned_in_background(task: &str) -> Lane {
+    Lane::new().prompt("go").reply(calls([call("t1", "spawn_background", task)]))
+}
+
+#[test]
+fn a_child_in_the_background_answers_its_call_at_once_and_starts_a_run_later() {
+    let lane = spawned_in_background("look").records(
+        "model_replied round_opened permission_decided children_spawned result_finalized round_closed \
+         model_call_started",
+    );
+    let call = lane.so(|lane| assert_eq!(sent(lane), [(0, 1)]));
+    let lane = call.reply(text("started"));
+    let id = CallId { model_call: 1, index: 0 };
+    let home = child_result(id, 0, ChildOutcome::Answered);
+    let lane = lane
+        .so(|lane| {
+            assert!(lane.live.run.is_none() && is_waiting_in_background(&lane.live));
+        })
+        .deliver_child_result(home.clone(), "found it")
+        .records("child_result_received prompt_queued run_started model_call_started")
+        .so(|lane| {
+            let child = child_lane(&LaneId::from("conversation:1"), id, 0);
+            let run = lane.live.run.as_ref().map(|run| run.id.clone());
+            assert_eq!(run, Some(notification_run_id(&child)));
+            assert_eq!(lane.live.background_children().count(), 0);
+        });
+    lane.deliver_child_result(home, "again").command_rejected("child_not_awaited");
+}
+
+#[test]
+fn the_result_of_a_child_in_the_background_waits_for_the_run() {
+    let lane = spawned_in_background("look");
+    let id = CallId { model_call: 1, index: 0 };
+    let lane = lane
+        .deliver_child_result(child_result(id, 0, ChildOutcome::Failed), "no luck")
+        .records("child_result_received prompt_queued");
+    lane.reply(text("started"))
+        .records("model_replied reply_kept run_finished run_started model_call_started");
+}
+
+#[test]
+fn children_in_the_background_take_slots_and_survive_the_end_of_the_run() {
+    let full = Lane::with(|settings| settings.limits.children = 1).prompt("go");
+    let two = calls([call("t1", "spawn_background", "a"), call("t2", "spawn_background", "b")]);
+    let lane = full.reply(two).so(|lane| {
+        assert_eq!(sent(lane), [(0, 1)]);
+        assert_eq!(lane.live.background_children().count(), 1);
+    });
+    let lane = lane.cancel();
+    let cancels = |record: &Record| matches!(record, Record::ChildrenCancelled { .. });
+    lane.so(|lane| {
+        assert!(!lane.last.iter().any(cancels));
+        assert_eq!(lane.live.background_children().count(), 1);
+    });
 }

@@ -1,6 +1,7 @@
 //! Messages about sub-agents: a task for each child run.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_core::log::ids::{CallId, InboxMessageId};
@@ -26,15 +27,21 @@ impl MessageProjection {
         let Some(call) = self.conversation.call(id) else { return };
         let (tool_use_id, input) =
             (call.tool_use.id.to_string(), call.tool_use.input.read::<Value>().unwrap_or_default());
+        let is_backgrounded = call.facts.children_in_background;
         for part in parts {
             let task = ChildTaskView::from_input(&input, part);
+            let started = StartedTask {
+                tool_use_id: tool_use_id.clone(),
+                subagent_type: task.subagent_type.clone(),
+            };
+            self.tasks.insert(self.task_id(id, part), started);
             let event = SystemEvent::TaskStarted {
                 task_id: self.task_id(id, part),
                 description: task.description,
                 task_type: "local_agent".to_owned(),
                 tool_use_id: Some(tool_use_id.clone()),
                 subagent_type: Some(task.subagent_type),
-                is_backgrounded: false,
+                is_backgrounded,
                 prompt: Some(task.prompt),
             };
             self.add_system(place, &format!("task {part}"), event);
@@ -60,7 +67,11 @@ impl MessageProjection {
         let patch = json!({ "status": status, "end_time": format_iso_time(place.entry.at) });
         let updated = SystemEvent::TaskUpdated { task_id: task_id.clone(), patch };
         self.add_system(place, "task updated", updated);
-        let tool_use_id = self.tool_use_of(result.call).map(|(id, _)| id.to_string());
+        let of_call = |(id, _): (Arc<str>, Arc<str>)| id.to_string();
+        let tool_use_id = match self.tasks.remove(&task_id) {
+            Some(task) => Some(task.tool_use_id),
+            None => self.tool_use_of(result.call).map(of_call),
+        };
         let usage = TaskUsage { total_tokens: result.spent.tokens, ..TaskUsage::default() };
         let event = SystemEvent::TaskNotification {
             task_id,
@@ -73,18 +84,25 @@ impl MessageProjection {
         self.add_system(place, "task ended", event);
     }
 
-    /// Returns the kind of the sub-agent that does a part of a call.
+    /// Returns what is known of a task that was started and has not returned.
     #[must_use]
-    pub fn sub_agent_type(&self, id: CallId, part: u16) -> Option<String> {
-        let call = self.conversation.call(id)?;
-        let input: Value = call.tool_use.input.read().ok()?;
-        Some(ChildTaskView::from_input(&input, part).subagent_type)
+    pub fn started_task(&self, call: CallId, part: u16) -> Option<&StartedTask> {
+        self.tasks.get(&self.task_id(call, part))
     }
 
     /// The id of the task that is part of a call: that of its conversation.
     fn task_id(&self, call: CallId, part: u16) -> String {
         sub_agent_id(&child_lane(&self.lane, call, part))
     }
+}
+
+/// A task of a call, which need not wait for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartedTask {
+    /// The provider's id of the call.
+    pub tool_use_id: String,
+    /// The kind of the sub-agent.
+    pub subagent_type: String,
 }
 
 /// What a call says about one of its tasks.

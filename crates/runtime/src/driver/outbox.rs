@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use windlass_core::apply::apply;
+use windlass_core::budget::spending::SpendingCaps;
 use windlass_core::call::call_state::Call;
 use windlass_core::log::command_rejection::CommandRejection;
 use windlass_core::log::entry::Entry;
@@ -16,7 +18,7 @@ use windlass_core::log::record::Record;
 use windlass_core::message::{prompt_texts, truncate};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{
-    self, ChildOutcome, ChildResult, ParentLink, PendingChildren,
+    self, ChildOutcome, ChildResult, OrphanedChild, ParentLink, PendingChildren,
 };
 use windlass_core::run::conversation::{Conversation, RunEnd};
 use windlass_core::stop::RunState;
@@ -29,6 +31,8 @@ const MAX_CHILD_RESULT_CHARS: u64 = 100_000;
 /// An entry that was applied.
 pub(super) struct AppliedEntry<'a> {
     pub(super) lane: &'a LaneId,
+    /// The calls for which the entry starts child runs, see [`spawning_calls`].
+    pub(super) spawning: &'a [Call],
     pub(super) after: &'a Conversation,
     pub(super) finished_runs: &'a [RunEnd],
 }
@@ -44,6 +48,29 @@ pub(crate) fn pending_child_lanes(lane: &LaneId, conversation: &Conversation) ->
     let round = conversation.run.as_ref().and_then(Run::round);
     let calls = round.into_iter().flat_map(|round| &round.calls);
     calls.flat_map(|call| child_lanes_of_call(lane, call)).collect()
+}
+
+/// The lanes of the child runs that work in the background.
+pub(crate) fn background_child_lanes(lane: &LaneId, conversation: &Conversation) -> Vec<LaneId> {
+    let lane_of = |child: &OrphanedChild| child_runs::child_lane(lane, child.call, child.part);
+    conversation.background_children().map(lane_of).collect()
+}
+
+/// The calls for which an entry starts child runs. A call with child runs in the background has its
+/// result in the same entry, and the state after it no longer has the call.
+pub(super) fn spawning_calls(before: &Conversation, entry: &Entry) -> Vec<Call> {
+    let spawns = |record: &Record| matches!(record, Record::ChildrenSpawned { .. });
+    if !entry.records.iter().any(spawns) {
+        return Vec::new();
+    }
+    let (mut state, mut calls) = (before.clone(), Vec::new());
+    for record in &entry.records {
+        apply(&mut state, entry.at, &entry.input, record);
+        if let Record::ChildrenSpawned { call, .. } = record {
+            calls.extend(state.call(*call).cloned());
+        }
+    }
+    calls
 }
 
 fn child_lanes_of_call(lane: &LaneId, call: &Call) -> Vec<LaneId> {
@@ -74,7 +101,9 @@ impl AppliedEntry<'_> {
     /// The other outbox messages of the entry.
     pub(super) fn outbox_messages(&self, entry: &Entry) -> Vec<(LaneId, OutboxMessage)> {
         let of_records = entry.records.iter().flat_map(|record| match record {
-            Record::ChildrenSpawned { call, from, to, .. } => self.task_messages(*call, *from..*to),
+            Record::ChildrenSpawned { call, from, to, granted } => {
+                self.task_messages(*call, *from..*to, *granted)
+            }
             Record::CommandRejected { message, reason } => {
                 self.rejected_task_message(entry, *message, reason)
             }
@@ -85,10 +114,14 @@ impl AppliedEntry<'_> {
             .collect()
     }
 
-    fn task_messages(&self, id: CallId, parts: Range<u16>) -> Vec<(LaneId, OutboxMessage)> {
+    fn task_messages(
+        &self,
+        id: CallId,
+        parts: Range<u16>,
+        caps: SpendingCaps,
+    ) -> Vec<(LaneId, OutboxMessage)> {
         let Some(settings) = &self.after.settings else { return Vec::new() };
-        let Some(call) = self.after.call(id) else { return Vec::new() };
-        let Some(caps) = call.pending_children().map(|away| away.granted) else {
+        let Some(call) = self.spawning.iter().find(|call| call.id == id) else {
             return Vec::new();
         };
         let depth = settings.depth.saturating_add(1);

@@ -13,7 +13,7 @@ use windlass_core::run::conversation::Conversation;
 use windlass_core::run::wanted::wanted;
 
 use super::changed_inputs::assess_changed_inputs;
-use super::outbox::{AppliedEntry, cancel_messages};
+use super::outbox::{AppliedEntry, cancel_messages, spawning_calls};
 use super::{DriveError, Driver, fault_injection};
 use crate::feed::{LaneReaders, OwnerFeed, StreamItem};
 use crate::ports::{AppendRequest, EncodedEntry, HookContext, OutboxMessage};
@@ -192,12 +192,17 @@ impl StepDraft {
             self.messages_read.extend(messages.iter().map(|message| message.id));
         }
         self.outbox.extend(cancel_messages(lane, &self.conversation, &durable));
+        let spawning = spawning_calls(&self.conversation, entry);
         // Rows also show effects in flight, so they are projected with the volatile records.
         let ProjectedEntry { rows, finished_runs } =
             fold_and_project(&mut self.conversation, entry)?;
         self.rows.extend(rows);
-        let applied =
-            AppliedEntry { lane, after: &self.conversation, finished_runs: &finished_runs };
+        let applied = AppliedEntry {
+            lane,
+            spawning: &spawning,
+            after: &self.conversation,
+            finished_runs: &finished_runs,
+        };
         self.outbox.extend(applied.outbox_messages(&durable));
         let durable = Arc::new(durable);
         self.items.push(StreamItem::Entry(Arc::clone(&durable)));

@@ -11,7 +11,7 @@ use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{ChildTask, ParentLink};
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::question::Question;
-use windlass_core::run::wanted::{is_parked, is_waiting_for_children};
+use windlass_core::run::wanted::{is_parked, is_waiting_for_children, is_waiting_in_background};
 
 use super::{HeldClaim, LaneHost, LaneReservation};
 use crate::agent::Agent;
@@ -138,11 +138,11 @@ impl LaneHost {
         }
     }
 
-    /// Drives the child runs that a conversation waits for, and the conversation itself, if they
-    /// are due.
+    /// Drives the child runs of a conversation, and the conversation itself, if they are due.
     pub(crate) fn drive_lane_tree_if_due(self: &Arc<Self>, lane: &LaneId, waits: &Conversation) {
-        let children = outbox::pending_child_lanes(lane, waits);
-        for lane in children.into_iter().chain([lane.clone()]) {
+        let awaited = outbox::pending_child_lanes(lane, waits);
+        let background = outbox::background_child_lanes(lane, waits);
+        for lane in awaited.into_iter().chain(background).chain([lane.clone()]) {
             Arc::clone(self).drive_if_due(lane);
         }
     }
@@ -155,7 +155,10 @@ impl LaneHost {
         conversation: &Conversation,
     ) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
         let mut asked = Vec::new();
-        let mut family = outbox::pending_child_lanes(lane, conversation);
+        let mut family = match is_waiting_in_background(conversation) {
+            true => outbox::background_child_lanes(lane, conversation),
+            false => outbox::pending_child_lanes(lane, conversation),
+        };
         while let Some(child) = family.pop() {
             // A child run that was answered is about to continue. Its inbox is read first: an
             // answer that is read meanwhile shows in the log that is loaded afterwards.

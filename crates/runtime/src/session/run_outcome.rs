@@ -69,3 +69,11 @@ pub(super) fn rejection_reason(run: Option<&RunId>, entry: &Entry) -> Option<Com
         _ => None,
     })
 }
+
+/// Returns the run that the entry starts, if it starts one.
+pub(super) fn started_run(entry: &Entry) -> Option<&RunId> {
+    entry.records.iter().find_map(|record| match record {
+        Record::RunStarted { run } => Some(run),
+        _ => None,
+    })
+}

@@ -9,10 +9,12 @@ use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{RunId, Seq};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::conversation::Conversation;
-use windlass_core::run::wanted::{is_parked, is_waiting_for_children};
+use windlass_core::run::wanted::{is_parked, is_waiting_for_children, is_waiting_in_background};
 
 use super::Session;
-use super::run_outcome::{RunOutcome, finishes_run, is_about_run, outcome_of, rejection_reason};
+use super::run_outcome::{
+    RunOutcome, finishes_run, is_about_run, outcome_of, rejection_reason, started_run,
+};
 use crate::driver::{DriveError, DriveOutcome};
 use crate::feed::{OwnerFeedReceiver, StreamItem, Subscription, SubscriptionError};
 use crate::ports::StoreError;
@@ -224,7 +226,7 @@ impl RunStream {
     /// claim fails and the stream follows again.
     fn take_over_if_stalled(&mut self) {
         let StreamSource::Following { session, conversation, .. } = &self.source else { return };
-        if is_waiting_for_children(conversation) {
+        if is_waiting_for_children(conversation) || is_waiting_in_background(conversation) {
             return session.host.drive_lane_tree_if_due(&session.lane, conversation);
         }
         if let Some(mut ours) = session.drive_lane(self.run.clone(), conversation.head) {
@@ -237,7 +239,7 @@ impl RunStream {
         let StreamSource::Following { session, conversation, .. } = &self.source else {
             return Ok(());
         };
-        if !is_waiting_for_children(conversation) {
+        if !is_waiting_for_children(conversation) && !is_waiting_in_background(conversation) {
             return Ok(());
         }
         let asked = Box::pin(session.host.child_questions(&session.lane, conversation)).await?;
@@ -303,6 +305,9 @@ impl RunStream {
             return Ok(());
         };
         conversation.fold(entry)?;
+        if self.run.is_none() {
+            self.run = started_run(entry).cloned();
+        }
         if finishes_run(self.run.as_ref(), entry) || is_parked(conversation) {
             self.outcome = outcome_of(self.run.as_ref(), conversation);
         }

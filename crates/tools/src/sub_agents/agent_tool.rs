@@ -26,7 +26,7 @@ pub struct AgentInput {
     subagent_type: Option<String>,
     /// Reasoning effort: low, medium, high, xhigh or max; default: that of the agent
     effort: Option<String>,
-    /// Must be false: the call waits for the answer
+    /// Return at once, where that is possible; the answer comes as a message
     run_in_background: Option<bool>,
 }
 
@@ -38,11 +38,7 @@ pub(super) fn unknown_effort_error(word: &str) -> Option<String> {
 
 impl ToolInput for AgentInput {
     fn validation_error(&self) -> Option<String> {
-        if let Some(problem) = self.effort.as_deref().and_then(unknown_effort_error) {
-            return Some(problem);
-        }
-        let reason = "sub-agents cannot run in the background; omit run_in_background, and the call waits for the answer";
-        (self.run_in_background == Some(true)).then(|| reason.to_owned())
+        self.effort.as_deref().and_then(unknown_effort_error)
     }
 }
 
@@ -54,6 +50,10 @@ impl DelegationInput for AgentInput {
         let effort = self.effort.as_deref().and_then(Effort::from_name);
         let task = known.build_task(&self.prompt, self.subagent_type.as_deref())?;
         Ok(vec![ChildTask { effort, ..task }])
+    }
+
+    fn is_in_background(&self, known: &AgentCatalog) -> Result<bool, ToolError> {
+        known.is_in_background(self.subagent_type.as_deref(), self.run_in_background)
     }
 
     fn task_summary(&self) -> String {

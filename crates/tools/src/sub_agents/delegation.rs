@@ -25,6 +25,11 @@ pub(super) trait DelegationInput: ToolInput + JsonSchema {
     /// Returns the tasks of the child runs.
     fn child_tasks(&self, known: &AgentCatalog) -> Result<Vec<child_runs::ChildTask>, ToolError>;
 
+    /// Returns whether the child runs work in the background.
+    fn is_in_background(&self, _known: &AgentCatalog) -> Result<bool, ToolError> {
+        Ok(false)
+    }
+
     /// Returns a short summary of the tasks.
     fn task_summary(&self) -> String;
 }
@@ -43,13 +48,30 @@ impl<I> DelegationTool<I> {
         self.agents.add(name, about);
         self
     }
+
+    /// Lets sub-agents work in the background. Their results start runs of their own: use it only
+    /// where someone follows the conversation.
+    #[must_use]
+    pub fn with_background(mut self) -> Self {
+        self.agents.allow_background();
+        self
+    }
+
+    /// Makes an agent work in the background unless the call says otherwise, where that is possible.
+    #[must_use]
+    pub fn in_background(mut self, name: &str) -> Self {
+        self.agents.set_background(name);
+        self
+    }
 }
 
 #[expect(private_bounds, reason = "the inputs are types of the tools in this folder")]
 impl<I: DelegationInput> DelegationTool<I> {
     fn assess_input(&self, input: &RawJson) -> Result<CallFacts, ToolError> {
         let input: I = tool_input::read_input(input)?;
-        Ok(delegation_facts(input.child_tasks(&self.agents)?, &input.task_summary()))
+        let facts = delegation_facts(input.child_tasks(&self.agents)?, &input.task_summary());
+        let children_in_background = input.is_in_background(&self.agents)?;
+        Ok(CallFacts { children_in_background, ..facts })
     }
 }
 

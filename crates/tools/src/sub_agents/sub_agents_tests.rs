@@ -51,9 +51,26 @@ fn what_cannot_be_a_task_is_told_in_one_sentence() {
     let model = r#"{"description":"d","prompt":"p","model":"opus"}"#;
     assert!(validation_message(&tool, model).contains("model"));
     assert!(!tool.spec().input_schema.text().contains("\"model\""));
+    // Without anyone who waits for the answer.
     let background = r#"{"description":"d","prompt":"p","run_in_background":true}"#;
     assert!(validation_message(&tool, background).contains("background"));
     assert!(validation_message(&tool, r#"{"prompt":"p","poems":1}"#).contains("poems"));
+}
+
+#[test]
+fn a_task_works_in_the_background_if_the_call_or_the_agent_says_so() {
+    let tool = AgentTool::default().with("walker", "walks").with("sitter", "sits");
+    let tool = tool.in_background("walker");
+    let is_background = |tool: &AgentTool, more: &str| {
+        let input = format!(r#"{{"description":"d","prompt":"p"{more}}}"#);
+        assess_input(tool, &input).children_in_background
+    };
+    assert!(!is_background(&tool, r#","subagent_type":"walker""#), "it is not allowed here");
+    let tool = tool.with_background();
+    assert!(is_background(&tool, r#","subagent_type":"walker""#));
+    assert!(!is_background(&tool, r#","subagent_type":"walker","run_in_background":false"#));
+    assert!(!is_background(&tool, r#","subagent_type":"sitter""#));
+    assert!(is_background(&tool, r#","run_in_background":true"#));
 }
 
 // spec: CHILDREN-01

@@ -70,7 +70,10 @@ impl WindlassBuilder {
             hooks: Arc::new(hooks),
         };
         let agents = match self.sub_agents {
-            Some(named) => parts.build_agents(self.tools, self.settings, named)?,
+            Some(named) => {
+                let background = self.background_sub_agents;
+                parts.build_agents(self.tools, self.settings, named, background)?
+            }
             None => parts.build_agent(self.tools, self.settings).into(),
         };
         let agents = match self.workspace {
@@ -126,11 +129,18 @@ impl SharedPorts {
         tools: ToolRegistry,
         settings: Settings,
         named: Vec<(Arc<str>, AgentDefinition)>,
+        background: bool,
     ) -> Result<AgentRegistry, BypassRefusedForRoot> {
         let (mut one, mut several) = (AgentTool::default(), SpawnChildRunsTool::default());
         for (name, definition) in &named {
             one = one.with(name, &definition.description);
             several = several.with(name, &definition.description);
+            if definition.is_background {
+                one = one.in_background(name);
+            }
+        }
+        if background {
+            one = one.with_background();
         }
         let tools = tools.with(one).with(several);
         let mut agents = AgentRegistry::from(self.build_agent(tools.clone(), settings.clone()));

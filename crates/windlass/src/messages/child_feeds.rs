@@ -66,12 +66,12 @@ impl ChildFeeds {
         if self.feeds.contains_key(&child) {
             return;
         }
-        let tool_use_id = parent.tool_use_of(call).map(|(id, _)| id.to_string());
+        let task = parent.started_task(call, part);
         let origin = SubAgentOrigin {
             session_id: self.session.lane().session_id().to_owned(),
-            tool_use_id: tool_use_id.unwrap_or_default(),
+            tool_use_id: task.map(|task| task.tool_use_id.clone()).unwrap_or_default(),
             agent_id: sub_agent_id(&child),
-            subagent_type: parent.sub_agent_type(call, part).unwrap_or_default(),
+            subagent_type: task.map(|task| task.subagent_type.clone()).unwrap_or_default(),
         };
         let options = ProjectionOptions {
             prompts: true,

@@ -135,6 +135,7 @@ fn agent_of(page: &MarkdownPage) -> Result<AgentSpec, String> {
         effort: page.get("effort").map(parse_effort).transpose()?,
         max_turns: page.get("maxTurns").map(parse_page_turns).transpose()?,
         permission_mode: page.get("permissionMode").map(parse_page_mode).transpose()?,
+        background: page.get("background").map(parse_page_flag).transpose()?.unwrap_or_default(),
         prompt: page.body.clone(),
     })
 }
@@ -142,6 +143,10 @@ fn agent_of(page: &MarkdownPage) -> Result<AgentSpec, String> {
 fn parse_page_turns(text: &str) -> Result<u32, String> {
     let number = text.parse().map_err(|_| format!("`maxTurns` is `{text}`; give a number"))?;
     parse_turns(number)
+}
+
+fn parse_page_flag(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| format!("`background` is `{text}`; write true or false"))
 }
 
 fn parse_page_mode(name: &str) -> Result<PermissionMode, String> {

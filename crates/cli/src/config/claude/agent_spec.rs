@@ -42,6 +42,8 @@ pub(crate) struct AgentSpec {
     pub(crate) max_turns: Option<u32>,
     /// The agent's permission mode, which can only be narrower than its parent's.
     pub(crate) permission_mode: Option<PermissionMode>,
+    /// Whether the agent works in the background, where that is possible.
+    pub(crate) background: bool,
     /// The agent's system prompt.
     pub(crate) prompt: String,
 }
@@ -64,6 +66,8 @@ struct AgentJson {
     max_turns: Option<u64>,
     #[serde(default)]
     permission_mode: Option<String>,
+    #[serde(default)]
+    background: Option<bool>,
 }
 
 /// A list of names: `["Read", "Grep"]`, or `"Read, Grep"` as in files.
@@ -153,6 +157,7 @@ impl AgentSpec {
             effort: effort.flatten(),
             max_turns: json.max_turns.map(parse_turns).transpose()?,
             permission_mode: mode.transpose().map_err(|error| error.to_string())?,
+            background: json.background.unwrap_or_default(),
             prompt: json.prompt,
         })
     }

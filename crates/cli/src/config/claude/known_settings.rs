@@ -20,7 +20,8 @@ pub(super) const CLAUDE_CODE_PERMISSIONS: &[&str] =
     &["disableAutoMode", "skipDangerousModePermissionPrompt"];
 
 /// Known names in the front matter of an agent file.
-pub(super) const AGENT_KEYS: [&str; 8] = [
+pub(super) const AGENT_KEYS: [&str; 9] = [
+    "background",
     "description",
     "disallowedTools",
     "effort",
@@ -32,16 +33,8 @@ pub(super) const AGENT_KEYS: [&str; 8] = [
 ];
 
 /// Further names that Claude Code reads in an agent file.
-pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] = &[
-    "background",
-    "color",
-    "hooks",
-    "initialPrompt",
-    "isolation",
-    "mcpServers",
-    "memory",
-    "skills",
-];
+pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] =
+    &["color", "hooks", "initialPrompt", "isolation", "mcpServers", "memory", "skills"];
 
 /// Known names in the front matter of an output style.
 pub(super) const STYLE_KEYS: [&str; 3] = ["description", "keep-coding-instructions", "name"];

@@ -1,11 +1,9 @@
 //! Requests about work in progress: the turn, queued prompts, sub-agents.
 
 use serde_json::json;
-use windlass::core::log::ids::LaneId;
-use windlass::core::run::child_runs::root_lane;
+use windlass::core::run::child_runs::sub_agent_id;
 
 use super::{ControlAnswer, ControlRequest, respond};
-use crate::inspect::id_lookup::LANE_PREFIX;
 use crate::sdk_channel::channel_loop::Channel;
 use crate::sdk_channel::frame_writer::OutputClosed;
 
@@ -38,11 +36,9 @@ pub(super) fn cancel_async_message(
 /// Stops a sub-agent. One that is not known may have ended, which is no error.
 pub(super) async fn stop_task(channel: &Channel, request: &ControlRequest) -> ControlAnswer {
     let id = request.text("task_id").unwrap_or_default();
-    let lane = LaneId::from(format!("{LANE_PREFIX}{id}"));
     // Only sub-agents of this conversation are tasks of this session.
-    let is_ours = lane != *channel.session.lane() && root_lane(&lane) == *channel.session.lane();
-    let known = channel.setup.store.lane_info(lane.clone()).await;
-    if is_ours && known.map_err(|error| error.to_string())?.is_some() {
+    let working = channel.session.working_children().await.map_err(|error| error.to_string())?;
+    if let Some(lane) = working.into_iter().find(|lane| sub_agent_id(lane) == id) {
         let child = channel.session.sibling(lane);
         child.abort(None).await.map_err(|error| error.to_string())?;
     }
