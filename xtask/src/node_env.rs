@@ -34,6 +34,26 @@ pub(crate) fn sdk_test_steps() -> Result<Vec<Invocation>> {
     ])
 }
 
+/// The conformance suite of MCP, and servers of the registry, with our binary as their client. They
+/// run on a Node of their own: the suite needs a newer one than most systems have.
+pub(crate) fn mcp_test_steps() -> Result<Vec<Invocation>> {
+    let sources = workspace::root()?.join("tests").join("mcp");
+    let folder = workspace::target_folder()?.join("mcp-conformance");
+    let files = ["package.json", "package-lock.json", "client.mjs", "browser.mjs", "run.mjs"];
+    let copied: Vec<_> = files.iter().map(|name| path_text(&sources.join(name))).collect();
+    let install = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+    let node = folder.join("node_modules/node/bin/node");
+    Ok(vec![
+        Invocation::new("mkdir", &["-p", &path_text(&folder)]),
+        Invocation::new("cp", &[]).with_arguments(&copied).with_arguments(&[path_text(&folder)]),
+        Invocation::new("npm", &install)
+            .with_arguments(&["--prefix".to_owned(), path_text(&folder)]),
+        cargo::binary_for_checks(),
+        Invocation::new(&path_text(&node), &[&path_text(&folder.join("run.mjs"))])
+            .with_variable("WINDLASS", &windlass_path()?),
+    ])
+}
+
 /// Removes sources and compiled files of an earlier run: a case that was deleted must not run.
 fn remove_step(folder: &Path) -> Invocation {
     let replaced = REPLACED_FOLDERS.iter().map(|name| path_text(&folder.join(name)));

@@ -37,3 +37,11 @@ fn packages_have_versions_and_hashes_and_no_addresses() {
     let manifest = include_str!("../../tests/typescript/package.json");
     assert!(!manifest.contains(['^', '~', '*']));
 }
+
+#[test]
+fn the_conformance_suite_runs_on_its_own_node_with_the_binary_of_the_check() {
+    let commands = shown(&node_env::mcp_test_steps().expect("a workspace"));
+    let last = commands.last().expect("steps");
+    assert!(last.contains("node_modules/node/bin/node") && last.ends_with("run.mjs"), "{last}");
+    assert!(last.contains("/ci/windlass "), "{last}");
+}

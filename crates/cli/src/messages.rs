@@ -44,9 +44,10 @@ pub(crate) use error::{
 };
 pub(crate) use manual::{manual_sections, see_also_section};
 pub(crate) use mcp::{
-    NO_MCP_SERVERS, mcp_approvals_reset, mcp_server_added, mcp_server_details, mcp_server_failed,
-    mcp_server_in_several, mcp_server_line, mcp_server_pending, mcp_server_removed,
-    mcp_server_unknown, mcp_server_untrusted, mcp_tools_withheld,
+    NO_MCP_SERVERS, mcp_approvals_reset, mcp_logged_in, mcp_logged_out, mcp_login_failed,
+    mcp_login_without_url, mcp_open_in_browser, mcp_server_added, mcp_server_details,
+    mcp_server_failed, mcp_server_in_several, mcp_server_line, mcp_server_pending,
+    mcp_server_removed, mcp_server_unknown, mcp_server_untrusted, mcp_tools_withheld,
 };
 pub(crate) use model::{
     NO_MODEL_CHOSEN, NO_TOKEN_COUNTER, blank_stop_sequence, control_without_effect,

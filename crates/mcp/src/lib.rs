@@ -14,6 +14,7 @@ mod header_sources;
 mod http;
 mod managed_server;
 mod mcp_tool;
+mod oauth;
 mod plain_text;
 mod result_content;
 mod server;
@@ -37,6 +38,10 @@ pub use managed_server::{
     FirstSeenApprovals, ManagedServer, ServerSpec, ServerState, ToolApprovals,
 };
 pub use mcp_tool::McpTool;
+pub use oauth::{
+    BrowserOpener, LoginPrompt, LoginStore, OAuthAuthorization, OAuthClient, OAuthError,
+    RegisteredClient, StoredLogin,
+};
 pub use server::McpServer;
 pub use server_config::{
     InvalidServerConfig, McpServerConfig, OAuthConfig, TransportConfig, check_server_name,

@@ -10,9 +10,10 @@ mod server_specs;
 
 pub use server_specs::{McpServices, SpecOptions};
 pub use windlass_mcp::{
-    ConfiguredHeaders, FirstSeenApprovals, HttpAuthorization, HttpRequest, HttpResponse,
-    HttpTransport, InvalidServerConfig, ManagedServer, McpConnection, McpConnector, McpError,
-    McpServer, McpServerConfig, McpServers, McpTool, OAuthConfig, Rejection, ServerInbox,
-    ServerLauncher, ServerSpec, ServerState, ToolApprovals, ToolDefinition, TransportConfig,
-    check_server_name, qualified_tool_name,
+    BrowserOpener, ConfiguredHeaders, FirstSeenApprovals, HttpAuthorization, HttpRequest,
+    HttpResponse, HttpTransport, InvalidServerConfig, LoginPrompt, LoginStore, ManagedServer,
+    McpConnection, McpConnector, McpError, McpServer, McpServerConfig, McpServers, McpTool,
+    OAuthAuthorization, OAuthClient, OAuthConfig, OAuthError, Rejection, ServerInbox,
+    ServerLauncher, ServerSpec, ServerState, StoredLogin, ToolApprovals, ToolDefinition,
+    TransportConfig, check_server_name, qualified_tool_name,
 };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::invocation::Invocation;
-use crate::{cargo, postgres, python_env};
+use crate::{cargo, node_env, postgres, python_env};
 
 /// One part of the check.
 pub(crate) struct CheckPart {
@@ -84,6 +84,12 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
         description: "the official Python clients against the scripted server (installs them first)",
         budget_seconds: 120,
         work: PartWork::Programs(python_env::client_test_steps),
+    },
+    CheckPart {
+        name: "mcp",
+        description: "the conformance suite of MCP and servers of the registry (installs them first)",
+        budget_seconds: 300,
+        work: PartWork::Programs(node_env::mcp_test_steps),
     },
     CheckPart {
         name: "explore",

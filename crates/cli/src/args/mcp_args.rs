@@ -80,6 +80,20 @@ pub(crate) enum McpCommand {
         #[arg(short, long, value_enum)]
         scope: Option<McpScopeArg>,
     },
+    /// Log in to a web service: prints a page, and opens it in a browser ($BROWSER)
+    Login {
+        /// The name of the server
+        name: String,
+        #[command(flatten)]
+        servers: McpArgs,
+    },
+    /// Forget the login to a web service
+    Logout {
+        /// The name of the server
+        name: String,
+        #[command(flatten)]
+        servers: McpArgs,
+    },
     /// Approve tools as they are described now: all servers, or one
     ResetApprovals {
         /// The name of the server

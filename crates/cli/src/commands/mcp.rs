@@ -1,6 +1,7 @@
 //! `windlass mcp`: adds, lists and removes MCP servers.
 
 mod change_servers;
+mod login;
 mod show_servers;
 
 use std::path::PathBuf;
@@ -18,6 +19,8 @@ pub(crate) async fn run(command: McpCommand) -> anyhow::Result<ExitCode> {
         McpCommand::AddJson { name, json, scope } => change_servers::add_json(&name, &json, scope),
         McpCommand::List { servers, json } => show_servers::list(&servers, json).await,
         McpCommand::Get { name, servers, json } => show_servers::get(&name, &servers, json).await,
+        McpCommand::Login { name, servers } => login::login(&name, &servers).await,
+        McpCommand::Logout { name, servers } => login::logout(&name, &servers),
         McpCommand::Remove { name, scope } => change_servers::remove(&name, scope),
         McpCommand::ResetApprovals { name } => reset_approvals(name.as_deref()),
     }

@@ -2,6 +2,7 @@
 //! of them.
 
 pub(crate) mod approval_file;
+pub(crate) mod login_file;
 pub(crate) mod private_file;
 pub(crate) mod server_list;
 pub(crate) mod user_file;

@@ -123,3 +123,33 @@ pub(crate) fn mcp_approvals_reset(count: usize, name: Option<&str>) -> String {
         (count, None) => format!("Reset the approvals of {count} MCP servers."),
     }
 }
+
+/// The page on which the user agrees.
+pub(crate) fn mcp_open_in_browser(url: &str) -> String {
+    format!("Open this page in a browser to log in:\n{url}")
+}
+
+/// A login is complete.
+pub(crate) fn mcp_logged_in(name: &str, url: &str) -> String {
+    format!("Logged in to MCP server {name} at {url}.")
+}
+
+/// A login failed.
+pub(crate) fn mcp_login_failed(name: &str, why: &str) -> String {
+    format!("cannot log in to MCP server {name}: {why}")
+}
+
+/// A login was forgotten.
+pub(crate) fn mcp_logged_out(name: &str, was_logged_in: bool) -> String {
+    match was_logged_in {
+        true => format!(
+            "Logged out of MCP server {name}; the server may keep the token until it expires."
+        ),
+        false => format!("There was no login to MCP server {name}."),
+    }
+}
+
+/// A server that has no login.
+pub(crate) fn mcp_login_without_url(name: &str) -> String {
+    format!("MCP server {name} is a program; only web services have a login")
+}

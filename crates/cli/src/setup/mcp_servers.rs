@@ -6,7 +6,9 @@ use std::sync::Arc;
 use windlass::ToolRegistry;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::mcp::{
-    ManagedServer, McpError, McpServers, McpServices, ServerSpec, ServerState, SpecOptions,
+    HttpAuthorization, LoginStore, ManagedServer, McpError, McpServerConfig, McpServers,
+    McpServices, OAuthAuthorization, OAuthClient, ServerSpec, ServerState, SpecOptions,
+    TransportConfig,
 };
 use windlass::messages::McpServerStatus;
 use windlass::ports::{Clock, ProcessLauncher};
@@ -15,6 +17,7 @@ use windlass::tools::ToolContext;
 use super::ModelNeed;
 use crate::args::AgentArgs;
 use crate::config::mcp::approval_file::RecordedApprovals;
+use crate::config::mcp::login_file::RecordedLogins;
 use crate::config::mcp::{ConfiguredServer, server_list};
 use crate::config::trust::folder_trust::FolderTrust;
 use crate::exit::OrUsageError;
@@ -61,9 +64,20 @@ pub(crate) fn spec_of(
     let options = SpecOptions {
         workspace: folder.to_owned(),
         scope: server.scope.name().to_owned(),
-        authorization: None,
+        authorization: stored_login(config, services),
     };
     services.spec(&server.name, config, options).map(Ok)
+}
+
+/// The credentials of a web service: a stored login, which is refreshed.
+fn stored_login(
+    config: &McpServerConfig,
+    services: &McpServices,
+) -> Option<Arc<dyn HttpAuthorization>> {
+    let TransportConfig::Http { url, oauth, .. } = &config.transport else { return None };
+    let ports = (Arc::new(RecordedLogins) as Arc<dyn LoginStore>, services.clock());
+    let client = OAuthClient::new(url, oauth.clone(), services.transport(), ports);
+    Some(Arc::new(OAuthAuthorization::new(client)))
 }
 
 /// Waits until every server has answered or failed: each has its own limit.

@@ -374,3 +374,39 @@ fn a_server_is_added_for_everyone_and_started_for_no_one_who_does_not_trust_it()
         assert!(ran.code == 2 && ran.err.contains(says), "{line:?}: {} {}", ran.code, ran.err);
     }
 }
+
+#[test]
+fn only_a_web_service_has_a_login() {
+    let home = desk_home();
+    assert_eq!(home.run_bare(&["mcp", "add", "desk", "/bin/sh", "server.sh"]).code, 0);
+    let program = home.run_bare(&["mcp", "login", "desk"]);
+    assert!(
+        program.code != 0 && program.err.contains("only web services have a login"),
+        "{}",
+        program.err
+    );
+    let web = ["mcp", "add", "-t", "http", "web", "http://127.0.0.1:9/mcp"];
+    assert_eq!(home.run_bare(&web).code, 0);
+    let closed = home.run_bare(&["mcp", "login", "web"]);
+    assert!(
+        closed.code != 0 && closed.err.contains("cannot log in to MCP server web"),
+        "{}",
+        closed.err
+    );
+    let out = home.run_bare(&["mcp", "logout", "web"]);
+    assert_eq!(out.out, "There was no login to MCP server web.\n", "{}", out.err);
+}
+
+#[test]
+fn a_file_of_logins_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = desk_home();
+    let web = ["mcp", "add", "-t", "http", "web", "http://127.0.0.1:9/mcp"];
+    assert_eq!(home.run_bare(&web).code, 0);
+    std::fs::create_dir_all(home.path("home")).unwrap();
+    home.write("home/mcp-logins.json", "{\"version\": 1, \"logins\": {}}\n");
+    let mode = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(home.path("home/mcp-logins.json"), mode).unwrap();
+    let out = home.run_bare(&["mcp", "logout", "web"]);
+    assert!(out.code != 0 && out.err.contains("can be read by other users"), "{}", out.err);
+}

@@ -50,6 +50,12 @@ impl McpServices {
         Self { launcher, transport: Arc::new(HttpAdapter { client: Arc::new(client) }), clock }
     }
 
+    /// Returns the clock.
+    #[must_use]
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
+    }
+
     /// Returns how requests are sent.
     #[must_use]
     pub fn transport(&self) -> Arc<dyn HttpTransport> {
