@@ -42,6 +42,12 @@ pub(crate) fn terminal() -> Vec<Invocation> {
     vec![run.with_variable("SESSION_KILLS", "50").with_variable("SESSION_P99_MS", "16")]
 }
 
+/// The tests of `windlass serve`. They run as a part of their own, not with the others.
+pub(crate) fn server_tests() -> Vec<Invocation> {
+    let command = ["test", "--package", "windlass-cli", "--test", "server", "--profile", "ci"];
+    vec![cargo_invocation(&command)]
+}
+
 pub(crate) fn document() -> Vec<Invocation> {
     let command = cargo_invocation(&["doc", "--workspace", "--no-deps", "--profile", "ci"]);
     vec![command.with_variable("RUSTDOCFLAGS", "-D warnings")]

@@ -16,6 +16,8 @@ mod output;
 mod prompt;
 mod sdk;
 mod sdk_channel;
+#[cfg(feature = "server")]
+mod service_state;
 mod setup;
 mod terminal;
 mod toolset;

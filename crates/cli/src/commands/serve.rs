@@ -15,6 +15,7 @@ use crate::args::{ServeArgs, WhenAsked};
 use crate::commands::worker::{EXIT_INTERRUPTED, resume_policy};
 use crate::config::paths;
 use crate::exit::OrUsageError;
+use crate::service_state::{ServiceState, report_state};
 use crate::{messages, setup, terminal};
 
 /// The file of the token in the state folder.
@@ -33,6 +34,7 @@ pub(crate) async fn run(mut args: ServeArgs) -> anyhow::Result<ExitCode> {
     let store = setup::store_path(&args.agent.store)?;
     terminal::print_note(&messages::server_started(&store, &token_file(&args)?));
     terminal::print_line(&server.url());
+    report_state(ServiceState::Ready);
     let grace_ms = args.grace_seconds.saturating_mul(1_000);
     tokio::spawn(stop_on_signal(signals, setup.windlass.clone(), stop.clone(), grace_ms));
     let hook_messages = Arc::clone(&setup.hook_messages);
@@ -117,6 +119,7 @@ async fn stop_on_signal(
         }
         if is_first {
             terminal::print_note(messages::WORKER_STOPPING);
+            report_state(ServiceState::Stopping);
             stop.stop();
             windlass.hand_over_within(grace_ms);
         }

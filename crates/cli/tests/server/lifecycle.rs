@@ -1,7 +1,11 @@
 //! Start and stop.
 
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixDatagram;
+use std::process::Stdio;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::server_process::ServerHome;
@@ -71,4 +75,24 @@ fn other_machines_are_served_only_with_a_token_and_tls_that_were_chosen() {
     let (code, told) = refusal(&home, &["--allowed-host", "https://example.com"]);
     assert!(code == 2 && told.contains("not a valid value for --allowed-host"), "{code} {told}");
     assert!(!home.path("w.db").exists(), "nothing is stored");
+}
+
+#[test]
+fn a_service_manager_is_told_when_the_server_is_ready_and_when_it_stops() {
+    let home = ServerHome::new(ECHO);
+    let socket = UnixDatagram::bind(home.path("notify")).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let receive = || {
+        let mut text = [0; 64];
+        let length = socket.recv(&mut text).unwrap();
+        String::from_utf8(text[..length].to_vec()).unwrap()
+    };
+    let args = ["serve", "--listen", "127.0.0.1:0", "--script", "a.script", "--store", "w.db"];
+    let mut command = home.command(&args);
+    command.env("NOTIFY_SOCKET", home.path("notify")).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    assert_eq!(receive(), "READY=1");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(receive(), "STOPPING=1");
+    assert!(child.wait().unwrap().success());
 }
