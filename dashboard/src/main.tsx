@@ -1,0 +1,8 @@
+import { render } from "preact";
+import "uplot/dist/uPlot.min.css";
+import "./styles.css";
+import { Frame } from "./frame";
+import "./state/preferences";
+
+const root = document.getElementById("app");
+if (root) render(<Frame />, root);

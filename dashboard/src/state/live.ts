@@ -1,0 +1,36 @@
+// The one connection over which the server says what happens. Pages load again what an event
+// concerns; several events in a row cause one load.
+import { effect, signal } from "@preact/signals";
+import { followStream } from "../api/event_stream";
+import { token } from "./session";
+
+export type Connection = "connecting" | "live" | "lost";
+
+/** How long events are gathered before pages load again. */
+const GATHER_MS = 250;
+
+export const connection = signal<Connection>("connecting");
+
+/** Counts what happened on the server; a page that depends on it loads again. */
+export const revision = signal(0);
+
+/** The time, once a second, for ages and running clocks. */
+export const now = signal(Date.now());
+setInterval(() => { if (!document.hidden) now.value = Date.now(); }, 1_000);
+
+let gathering: ReturnType<typeof setTimeout> | null = null;
+
+function noteChange(): void {
+  gathering ??= setTimeout(() => { gathering = null; revision.value += 1; }, GATHER_MS);
+}
+
+effect(() => {
+  if (token.value === null) return;
+  connection.value = "connecting";
+  return followStream("/v1/events/stream", {
+    onOpen: () => { connection.value = "live"; noteChange(); },
+    onEvent: noteChange,
+    onLost: () => { connection.value = "lost"; },
+    onEnd: () => { connection.value = "lost"; },
+  });
+});

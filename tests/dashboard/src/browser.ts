@@ -1,0 +1,34 @@
+// One browser for a test file, and a fresh context for each case.
+
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+
+const ARGUMENTS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+
+let browser: Browser | null = null;
+
+export async function openPage(address: string, options: { width?: number; height?: number; dark?: boolean } = {}): Promise<Page> {
+  browser ??= await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ARGUMENTS });
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width: options.width ?? 1280, height: options.height ?? 860 },
+    colorScheme: options.dark ? "dark" : "light",
+  });
+  const page = await context.newPage();
+  // A dashboard that asks another machine for anything, or has an error, fails the case.
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => { if (!request.url().startsWith(new URL(address).origin)) faults.push(`requested ${request.url()}`); });
+  (page as Page & { faults: string[] }).faults = faults;
+  await page.goto(address);
+  return page;
+}
+
+export function faultsOf(page: Page): string[] {
+  return (page as Page & { faults: string[] }).faults;
+}
+
+export async function closeBrowser(): Promise<void> {
+  await browser?.close();
+  browser = null;
+}
