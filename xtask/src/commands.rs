@@ -58,6 +58,12 @@ pub(crate) const COMMANDS: &[XtaskCommand] = &[
         run: sdk,
     },
     XtaskCommand {
+        name: "dashboard",
+        usage: "dashboard",
+        does: "rebuild the dashboard, compare it, and test it in a browser; installs what it needs",
+        run: dashboard,
+    },
+    XtaskCommand {
         name: "real-model",
         usage: "real-model",
         does: "test the adapters against a small real model; downloads 125 MB the first time",
@@ -111,6 +117,10 @@ fn torture(arguments: &[String]) -> Result<ExitCode> {
 
 fn sdk(_: &[String]) -> Result<ExitCode> {
     process::run_all(&[python_env::sdk_test_steps()?, node_env::sdk_test_steps()?].concat())
+}
+
+fn dashboard(_: &[String]) -> Result<ExitCode> {
+    process::run_all(&node_env::dashboard_test_steps()?)
 }
 
 fn real_model(_: &[String]) -> Result<ExitCode> {

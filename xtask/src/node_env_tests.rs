@@ -30,12 +30,35 @@ fn the_cases_run_with_the_binary_of_the_check() {
 
 #[test]
 fn packages_have_versions_and_hashes_and_no_addresses() {
-    let lock = include_str!("../../tests/typescript/package-lock.json");
-    assert!(!lock.contains("://") && !lock.contains("\"resolved\""));
-    let packages = lock.matches("\"node_modules/").count();
-    assert!(packages > 10 && lock.matches("\"integrity\"").count() == packages);
-    let manifest = include_str!("../../tests/typescript/package.json");
-    assert!(!manifest.contains(['^', '~', '*']));
+    for (manifest, lock) in [
+        (
+            include_str!("../../tests/typescript/package.json"),
+            include_str!("../../tests/typescript/package-lock.json"),
+        ),
+        (
+            include_str!("../../dashboard/package.json"),
+            include_str!("../../dashboard/package-lock.json"),
+        ),
+        (
+            include_str!("../../tests/dashboard/package.json"),
+            include_str!("../../tests/dashboard/package-lock.json"),
+        ),
+    ] {
+        assert!(!lock.contains("\"resolved\""));
+        let packages = lock.matches("\"node_modules/").count();
+        assert!(packages > 3 && lock.matches("\"integrity\"").count() == packages);
+        assert!(!manifest.contains(['^', '~', '*']));
+    }
+}
+
+#[test]
+fn the_dashboard_is_built_and_compared_before_it_is_tested() {
+    let commands = shown(&node_env::dashboard_test_steps().expect("a workspace"));
+    let position = |part: &str| commands.iter().position(|command| command.contains(part));
+    let order =
+        ["install -y", "npm ci", "bin/tsc", "run --silent build", "diff -r", "build/run.js"];
+    let found: Vec<_> = order.iter().map(|part| position(part)).collect();
+    assert!(found.iter().all(Option::is_some) && found.is_sorted(), "{commands:?}");
 }
 
 #[test]
