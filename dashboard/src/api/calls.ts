@@ -38,7 +38,7 @@ export const getTimeline = (id: string, stop: Stop): Promise<Timeline> => get(ru
 export const getExplanation = (id: string, stop: Stop): Promise<Explanation> => get(run(id, "/explain"), {}, stop);
 export const getRunEvents = (id: string, stop: Stop): Promise<Page<EventRow>> => get(run(id, "/events"), {}, stop);
 export const getEntries = (id: string, after: number, limit: number, stop: Stop): Promise<Page<unknown>> =>
-  get(run(id, "/entries"), { after, limit }, stop);
+  get(run(id, "/entries"), { cursor: after, limit }, stop);
 export const cancelRun = (id: string): Promise<unknown> => send("POST", run(id, "/cancel"));
 export const resumeRun = (id: string): Promise<unknown> => send("POST", run(id, "/resume"));
 export const forkRun = (id: string, prompt: string | null): Promise<{ conversation_id: string; run_id?: string }> =>

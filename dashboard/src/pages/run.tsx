@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { cancelRun, forkRun, getEntries, getExplanation, getRun, getRunEvents, getTimeline, getTrace, resumeRun } from "../api/calls";
 import type { EventRow, Explanation, IterationRow, RunSummary } from "../api/types";
-import { revision } from "../state/live";
+import { revision, useRunRevision } from "../state/live";
 import { useResource } from "../state/resource";
 import { link, route, setQuery } from "../state/router";
 import { useFollowedRun } from "../state/run_stream";
@@ -20,31 +20,33 @@ const TABS: readonly (readonly [string, string])[] = [
 ];
 
 export function RunPage({ id, tab }: { id: string; tab: string }): JSX.Element {
-  const run = useResource((stop) => getRun(id, stop), [id, revision.value]);
+  const changes = useRunRevision(id);
+  const version = `${revision.value} ${changes.value}`;
+  const run = useResource((stop) => getRun(id, stop), [id, version]);
   return (
     <Loaded resource={run}>
       {(found) => (
         <>
           <RunHead run={found} />
-          <Handoff run={found} />
+          <Handoff run={found} version={version} />
           <nav class="tabs" aria-label="Views of the run">
             {TABS.map(([name, label]) => <a href={link(["runs", id, name])} aria-current={name === tab ? "page" : undefined}>{label}</a>)}
           </nav>
-          {tabView(tab, found)}
+          {tabView(tab, found, version)}
         </>
       )}
     </Loaded>
   );
 }
 
-function tabView(tab: string, run: RunSummary): JSX.Element {
+function tabView(tab: string, run: RunSummary, version: string): JSX.Element {
   switch (tab) {
     case "conversation": return <ConversationTab run={run} />;
-    case "explanation": return <ExplanationTab run={run} />;
-    case "iterations": return <IterationsTab run={run} />;
-    case "events": return <EventsTab run={run} />;
-    case "entries": return <EntriesTab run={run} />;
-    default: return <TimelineTab run={run} />;
+    case "explanation": return <ExplanationTab run={run} version={version} />;
+    case "iterations": return <IterationsTab run={run} version={version} />;
+    case "events": return <EventsTab run={run} version={version} />;
+    case "entries": return <EntriesTab run={run} version={version} />;
+    default: return <TimelineTab run={run} version={version} />;
   }
 }
 
@@ -100,9 +102,9 @@ function ForkButton({ run }: { run: RunSummary }): JSX.Element {
 }
 
 /** What a person needs who takes over a run that failed: objective, state, next step. */
-function Handoff({ run }: { run: RunSummary }): JSX.Element | null {
+function Handoff({ run, version }: { run: RunSummary; version: string }): JSX.Element | null {
   const needsPerson = ["failed", "timed_out", "waiting_on_human"].includes(run.state);
-  const explanation = useResource((stop) => (needsPerson ? getExplanation(run.run_id, stop) : Promise.resolve(null)), [run.run_id, run.state, needsPerson, revision.value]);
+  const explanation = useResource((stop) => (needsPerson ? getExplanation(run.run_id, stop) : Promise.resolve(null)), [run.run_id, run.state, needsPerson, version]);
   const found = explanation.data.value;
   if (!needsPerson || !found) return null;
   const ending = found.sections.find((section) => section.topic === "ending")?.sentences ?? [];
@@ -121,9 +123,9 @@ function Handoff({ run }: { run: RunSummary }): JSX.Element | null {
   );
 }
 
-function TimelineTab({ run }: { run: RunSummary }): JSX.Element {
-  const timeline = useResource((stop) => getTimeline(run.run_id, stop), [run.run_id, revision.value]);
-  const trace = useResource((stop) => getTrace(run.run_id, stop), [run.run_id, revision.value]);
+function TimelineTab({ run, version }: { run: RunSummary; version: string }): JSX.Element {
+  const timeline = useResource((stop) => getTimeline(run.run_id, stop), [run.run_id, version]);
+  const trace = useResource((stop) => getTrace(run.run_id, stop), [run.run_id, version]);
   return (
     <div class="stack">
       <Card title="What happened when">
@@ -168,8 +170,8 @@ const TOPICS: Record<string, string> = {
   recoveries: "Retries and recoveries", guards: "Guards", children: "Sub-agents",
 };
 
-function ExplanationTab({ run }: { run: RunSummary }): JSX.Element {
-  const explanation = useResource((stop) => getExplanation(run.run_id, stop), [run.run_id, revision.value]);
+function ExplanationTab({ run, version }: { run: RunSummary; version: string }): JSX.Element {
+  const explanation = useResource((stop) => getExplanation(run.run_id, stop), [run.run_id, version]);
   return <Card title="Explanation" note="with the log entries that prove it"><Loaded resource={explanation}>{(found) => <ExplanationView run={run} found={found} />}</Loaded></Card>;
 }
 
@@ -188,8 +190,8 @@ function ExplanationView({ run, found }: { run: RunSummary; found: Explanation }
   );
 }
 
-function IterationsTab({ run }: { run: RunSummary }): JSX.Element {
-  const trace = useResource((stop) => getTrace(run.run_id, stop), [run.run_id, revision.value]);
+function IterationsTab({ run, version }: { run: RunSummary; version: string }): JSX.Element {
+  const trace = useResource((stop) => getTrace(run.run_id, stop), [run.run_id, version]);
   const chosen = route.value.query.get("iteration");
   return (
     <Loaded resource={trace}>{(found) => found.data.length === 0 ? <Empty title="No iteration yet" /> : (
@@ -214,8 +216,8 @@ function IterationsTab({ run }: { run: RunSummary }): JSX.Element {
   );
 }
 
-function EventsTab({ run }: { run: RunSummary }): JSX.Element {
-  const events = useResource((stop) => getRunEvents(run.run_id, stop), [run.run_id, revision.value]);
+function EventsTab({ run, version }: { run: RunSummary; version: string }): JSX.Element {
+  const events = useResource((stop) => getRunEvents(run.run_id, stop), [run.run_id, version]);
   return <Loaded resource={events}>{(found) => found.data.length === 0 ? <Empty title="No events yet" /> : <EventTable events={found.data} />}</Loaded>;
 }
 
@@ -236,9 +238,9 @@ export function EventTable({ events }: { events: readonly EventRow[] }): JSX.Ele
 const ENTRIES = 25;
 
 /** The raw log, stepped through forwards and backwards. */
-function EntriesTab({ run }: { run: RunSummary }): JSX.Element {
+function EntriesTab({ run, version }: { run: RunSummary; version: string }): JSX.Element {
   const from = Math.max(1, Number(route.value.query.get("entry") ?? "1") || 1);
-  const entries = useResource((stop) => getEntries(run.run_id, from - 1, ENTRIES, stop), [run.run_id, from, revision.value]);
+  const entries = useResource((stop) => getEntries(run.run_id, from - 1, ENTRIES, stop), [run.run_id, from, version]);
   const step = (by: number): void => setQuery({ entry: String(Math.max(1, from + by)) });
   return (
     <div class="stack">

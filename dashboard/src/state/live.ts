@@ -1,6 +1,7 @@
 // The one connection over which the server says what happens. Pages load again what an event
 // concerns; several events in a row cause one load.
-import { effect, signal } from "@preact/signals";
+import { effect, signal, useSignal, type Signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { followStream } from "../api/event_stream";
 import { token } from "./session";
 
@@ -34,3 +35,15 @@ effect(() => {
     onEnd: () => { connection.value = "lost"; },
   });
 });
+
+/** Counts what happens in one run while it is active: its page loads again. */
+export function useRunRevision(id: string): Signal<number> {
+  const count = useSignal(0);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const note = (): void => { timer ??= setTimeout(() => { timer = null; count.value += 1; }, GATHER_MS); };
+    const stop = followStream(`/v1/runs/${encodeURIComponent(id)}/stream`, { onEvent: note });
+    return () => { stop(); if (timer !== null) clearTimeout(timer); };
+  }, [id]);
+  return count;
+}

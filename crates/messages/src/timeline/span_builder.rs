@@ -80,6 +80,12 @@ impl TimelineBuilder {
         }
     }
 
+    /// Returns whether the run has ended: later entries change nothing.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.timeline.as_ref().is_some_and(|timeline| timeline.ended_at_ms.is_some())
+    }
+
     /// Returns the timeline; `None` if the run has not started.
     #[must_use]
     pub fn finish_reading(self) -> Option<RunTimeline> {
@@ -89,7 +95,7 @@ impl TimelineBuilder {
     }
 
     fn is_active(&self) -> bool {
-        self.timeline.as_ref().is_some_and(|timeline| timeline.ended_at_ms.is_none())
+        self.timeline.is_some() && !self.is_complete()
     }
 
     fn start(&mut self, entry: &Entry) {
