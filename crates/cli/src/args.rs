@@ -29,7 +29,7 @@ pub(crate) use model_args::ModelArgs;
 pub(crate) use prompt_argument::command_line_of_process;
 pub(crate) use sdk_args::SdkArgs;
 #[cfg(feature = "server")]
-pub(crate) use serve_args::ServeArgs;
+pub(crate) use serve_args::{DashboardArgs, ServeArgs};
 pub(crate) use unknown_flags::{ParsedLine, UnknownFlagPolicy, parse_words};
 use values::parse_uuid;
 pub(crate) use values::{
@@ -420,6 +420,9 @@ pub(crate) enum Command {
     /// Serve the HTTP API, and process the runs of the store until SIGTERM
     #[cfg(feature = "server")]
     Serve(Box<ServeArgs>),
+    /// Open the dashboard of a running server in the browser
+    #[cfg(feature = "server")]
+    Dashboard(DashboardArgs),
     /// Delete a conversation and everything stored for it
     Delete {
         /// Select a run or a conversation, by a unique beginning or end of its id

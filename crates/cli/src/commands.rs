@@ -6,6 +6,8 @@ mod cancel;
 mod clear;
 mod compact;
 mod completions;
+#[cfg(feature = "server")]
+mod dashboard;
 mod delete;
 pub(crate) mod demo;
 mod doctor;
@@ -117,6 +119,8 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Worker(args)) => worker::run(*args).await,
         #[cfg(feature = "server")]
         Some(Command::Serve(args)) => Box::pin(serve::run(*args)).await,
+        #[cfg(feature = "server")]
+        Some(Command::Dashboard(args)) => dashboard::run(&args),
         Some(Command::Delete { conversation, store, json }) => {
             delete::run(&conversation, &store, json).await
         }

@@ -71,7 +71,8 @@ pub(crate) use record::{
 };
 #[cfg(feature = "server")]
 pub(crate) use server::{
-    answer_consequence, not_a_host, serve_without_tls, serve_without_token, server_started,
+    NO_SERVER_KNOWN, answer_consequence, no_server_responds, not_a_host, not_an_address,
+    open_this_page, serve_without_tls, serve_without_token, server_started,
 };
 pub(crate) use shell_word::{option_word, shell_word};
 pub(crate) use state::{

@@ -1,6 +1,8 @@
 //! Text for people at a terminal: colors, widths, escapes, numbers, times. Nothing here knows a run.
 
 pub(crate) mod age;
+#[cfg(feature = "server")]
+pub(crate) mod browser;
 mod escape;
 pub(crate) mod number_format;
 mod print;

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::body;
 use crate::config::{MAX_BODY_BYTES, REQUEST_TIMEOUT};
+use crate::dashboard::is_dashboard_path;
 use crate::problem::{Problem, ProblemCode};
 use crate::router::ApiState;
 use crate::{AccessToken, ServerConfig};
@@ -25,8 +26,9 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Names of query parameters in which other services accept tokens.
 const TOKEN_PARAMETERS: [&str; 5] = ["token", "access_token", "api_key", "apikey", "authorization"];
 
-/// The only path that needs no token.
-pub(crate) const PUBLIC_PATH: &str = "/healthz";
+/// The path that says that the server is alive. It needs no token, and neither do the files of the
+/// dashboard, which hold no data.
+pub(crate) const LIVENESS_PATH: &str = "/healthz";
 
 /// What a request must bring to be let in.
 #[derive(Debug)]
@@ -68,7 +70,8 @@ impl AccessRules {
         self.check_host(head)?;
         self.check_origin(head)?;
         check_query(head.uri)?;
-        if head.uri.path() != PUBLIC_PATH {
+        let path = head.uri.path();
+        if path != LIVENESS_PATH && !is_dashboard_path(path) {
             self.check_token(head.headers)?;
         }
         check_body_headers(head)

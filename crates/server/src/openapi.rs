@@ -114,7 +114,7 @@ impl DocumentBuilder {
                 let content = json!({"application/json": {"schema": schema}});
                 about.insert("requestBody".to_owned(), json!({"content": content}));
             }
-            if path == crate::access::PUBLIC_PATH {
+            if path == crate::access::LIVENESS_PATH {
                 about.insert("security".to_owned(), json!([]));
             }
         }

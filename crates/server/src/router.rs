@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::Uri;
+use axum::http::{HeaderMap, Uri};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::{get, post};
 use tokio::sync::Semaphore;
@@ -12,12 +12,14 @@ use tokio_util::sync::CancellationToken;
 use windlass::Windlass;
 
 use crate::access::{self, AccessRules};
+use crate::change_stream::{self, ChangeWatch};
 use crate::config::MAX_BODY_BYTES;
+use crate::dashboard::DASHBOARD_FILES;
 use crate::presenter::Presenter;
 use crate::problem::{Problem, ProblemCode};
 use crate::{
-    actions, conversations, health, openapi, prompts, questions, reports, response_headers, runs,
-    stream,
+    actions, conversations, health, openapi, prompts, questions, reports, response_headers,
+    run_record, runs, stream,
 };
 
 /// What the handlers share.
@@ -28,6 +30,8 @@ pub(crate) struct ApiState {
     pub(crate) presenter: Arc<dyn Presenter>,
     /// One permit for each stream that may still be opened.
     pub(crate) streams: Arc<Semaphore>,
+    /// Says when runs change.
+    pub(crate) changes: ChangeWatch,
     /// Cancelled when the server is told to stop.
     pub(crate) stop: CancellationToken,
 }
@@ -62,12 +66,24 @@ pub(crate) fn build_router(state: ApiState) -> Router {
         .route("/v1/stats", get(reports::show_stats))
         .route("/v1/events", get(reports::list_events))
         .route("/v1/workers", get(reports::list_workers))
+        .route("/v1/runs/{run_id}/timeline", get(run_record::show_timeline))
+        .route("/v1/runs/{run_id}/entries", get(run_record::list_entries))
+        .route("/v1/events/stream", get(change_stream::stream_changes))
+        .merge(dashboard_routes())
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(from_fn_with_state(state.clone(), access::guard_request))
         .layer(map_response(response_headers::add_headers))
         .with_state(state)
+}
+
+/// The files of the dashboard.
+fn dashboard_routes() -> Router<ApiState> {
+    DASHBOARD_FILES.iter().fold(Router::new(), |routes, file| {
+        routes
+            .route(file.path, get(move |headers: HeaderMap| async move { file.respond(&headers) }))
+    })
 }
 
 async fn unknown_path(_: Uri) -> Problem {

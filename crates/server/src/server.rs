@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use windlass::Windlass;
 
 use crate::access::AccessRules;
+use crate::change_stream::ChangeWatch;
 use crate::config::{MAX_CONNECTIONS, MAX_STREAMS};
 use crate::presenter::Presenter;
 use crate::router::{ApiState, build_router};
@@ -81,11 +82,13 @@ impl Server {
         let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let access = Arc::new(AccessRules::new(config, address));
+        let changes = ChangeWatch::start(windlass.clone(), stop.clone());
         let router = build_router(ApiState {
             windlass,
             access,
             presenter,
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+            changes,
             stop: stop.clone(),
         });
         Ok(Self { listener, address, tls, router, stop })

@@ -35,7 +35,7 @@ function QuestionCard({ question }: { question: PendingQuestion }): JSX.Element 
   const needsText = question.answers.some((possible) => possible.answer === "text");
   return (
     <section class="card" aria-label={question.text}>
-      <div class="question">
+      <div class="pending">
         <div class="row"><span class="badge wait">{words(question.kind)}</span><span class="muted small">asked <Ago at={question.asked_at_ms} /> by {question.agent}</span>
           {question.expires_at_ms ? <span class="badge warn plain">expires {new Date(question.expires_at_ms).toLocaleTimeString()}</span> : null}
           <a class="small" href={link(["runs", question.run_id])} style={{ marginLeft: "auto" }}>open the run</a></div>

@@ -110,7 +110,7 @@ function Handoff({ run, version }: { run: RunSummary; version: string }): JSX.El
   const ending = found.sections.find((section) => section.topic === "ending")?.sentences ?? [];
   return (
     <section class="card" style={{ marginBottom: "16px" }} aria-label="Handoff">
-      <div class="question">
+      <div class="pending">
         <p class="headline">{ending[0]?.text ?? words(shownState(run))}</p>
         <dl class="facts">
           <dt>Objective</dt><dd class="wrap">{run.prompt ?? "unknown"}</dd>

@@ -37,22 +37,37 @@ function plainText(content: string | ContentBlock[]): string {
 
 export function Conversation({ messages, live }: { messages: readonly SdkMessage[]; live?: string }): JSX.Element {
   const results = collectResults(messages);
+  const shown = messages.filter(hasContent);
   return (
     <div>
-      {messages.map((message, index) => <MessageView key={message.uuid ?? index} message={message} results={results} />)}
+      {shown.map((message, index) => (
+        <MessageView key={message.uuid ?? index} message={message} results={results} goesOn={isSameTurn(shown[index - 1], message)} isContinued={isSameTurn(message, shown[index + 1])} />
+      ))}
       {live ? <div class="message assistant"><div class="who">Agent <span class="badge busy">writing</span></div><div class="content"><Markdown text={live} /></div></div> : null}
     </div>
   );
 }
 
-function MessageView({ message, results }: { message: SdkMessage; results: Map<string, ToolResult> }): JSX.Element | null {
+function hasContent(message: SdkMessage): boolean {
+  if (message.type !== "assistant" && message.type !== "user") return true;
+  return blocksOf(message).some((block) => block.type !== "tool_result");
+}
+
+/** Blocks of one reply, and of replies with nothing but results between them, stand together. */
+function isSameTurn(first: SdkMessage | undefined, second: SdkMessage | undefined): boolean {
+  return first?.type === "assistant" && second?.type === "assistant" && first.parent_tool_use_id === second.parent_tool_use_id;
+}
+
+function MessageView({ message, results, goesOn, isContinued }: {
+  message: SdkMessage; results: Map<string, ToolResult>; goesOn: boolean; isContinued: boolean;
+}): JSX.Element | null {
   if (message.type === "assistant" || message.type === "user") {
     const shown = blocksOf(message).filter((block) => block.type !== "tool_result");
     if (shown.length === 0) return null;
     const who = message.type === "user" ? "You" : "Agent";
     return (
-      <div class={`message ${message.type}`}>
-        <div class="who">{message.parent_tool_use_id ? `Sub-agent` : who}{message.message?.model ? <span class="muted">{message.message.model}</span> : null}</div>
+      <div class={`message ${message.type} ${goesOn ? "goes-on" : ""} ${isContinued ? "continued" : ""}`}>
+        {goesOn ? null : <div class="who">{message.parent_tool_use_id ? `Sub-agent` : who}{message.message?.model ? <span class="muted">{message.message.model}</span> : null}</div>}
         <div class="content stack">{shown.map((block) => blockView(block, results))}</div>
       </div>
     );

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { Timeline, TimelineSpan } from "../api/types";
 import { now } from "../state/live";
+import { callTitle } from "./conversation";
 import { clock, duration, tokens } from "./format";
 import { Empty, words } from "./parts";
 
@@ -24,6 +25,15 @@ export function spanTitle(span: TimelineSpan): string {
   if (span.kind === "tool_call") return span.name;
   if (span.kind === "model_call") return `Model ${span.iteration}`;
   return KIND_NAMES[span.kind] ?? span.kind;
+}
+
+/** What a call does, if its input is whole; else what is there of it. */
+function callLine(span: TimelineSpan): string {
+  try {
+    return callTitle(span.name, JSON.parse(span.detail ?? "null"));
+  } catch {
+    return span.detail ?? "";
+  }
 }
 
 export function Waterfall({ timeline, onEntry }: { timeline: Timeline; onEntry?: (entry: number) => void }): JSX.Element {
@@ -49,7 +59,7 @@ export function Waterfall({ timeline, onEntry }: { timeline: Timeline; onEntry?:
         return (
           <div key={span.id}>
             <button type="button" class="line" aria-expanded={isOpen} onClick={() => { chosen.value = isOpen ? null : span.id; }}>
-              <span class="clip" title={span.detail ?? ""}>{spanTitle(span)} <span class="muted">{span.kind === "tool_call" ? span.detail : null}</span></span>
+              <span class="clip" title={span.detail ?? ""}>{spanTitle(span)} <span class="muted">{span.kind === "tool_call" ? callLine(span) : null}</span></span>
               <span class="lane">
                 <span class={`span ${span.kind} ${span.status}`} style={{ left: `${left}%`, width: `${width}%` }} />
                 <span class="length" style={left + width > 85 ? { right: `${100 - left}%` } : { left: `${left + width}%` }}>{took}</span>

@@ -29,6 +29,9 @@ pub(crate) struct ServeArgs {
     /// Serve other machines over plain HTTP, for instance behind a proxy that speaks HTTPS
     #[arg(long)]
     pub(crate) insecure_http: bool,
+    /// Open the dashboard in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Serve only, and leave the runs to `windlass worker` processes
     #[arg(long)]
     pub(crate) no_worker: bool,
@@ -40,4 +43,18 @@ pub(crate) struct ServeArgs {
     pub(crate) resume: Option<ResumePolicyArg>,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
+}
+
+/// Which dashboard is opened.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DashboardArgs {
+    /// Open the dashboard of this server [default: the one that was started last on this machine]
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Use the token in this file [default: server-token in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Print the address with the token and open nothing
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }

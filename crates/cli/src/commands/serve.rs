@@ -12,6 +12,7 @@ use windlass_server::{AccessToken, RemoteTransport, Server, ServerConfig, StopHa
 
 use crate::api_presenter::ApiPresenter;
 use crate::args::{ServeArgs, WhenAsked};
+use crate::commands::dashboard;
 use crate::commands::worker::{EXIT_INTERRUPTED, resume_policy};
 use crate::config::paths;
 use crate::exit::OrUsageError;
@@ -19,7 +20,7 @@ use crate::service_state::{ServiceState, report_state};
 use crate::{messages, setup, terminal};
 
 /// The file of the token in the state folder.
-const TOKEN_FILE: &str = "server-token";
+pub(crate) const TOKEN_FILE: &str = "server-token";
 
 pub(crate) async fn run(mut args: ServeArgs) -> anyhow::Result<ExitCode> {
     let config = server_config(&args).or_usage_error()?;
@@ -35,6 +36,11 @@ pub(crate) async fn run(mut args: ServeArgs) -> anyhow::Result<ExitCode> {
     terminal::print_note(&messages::server_started(&store, &token_file(&args)?));
     terminal::print_line(&server.url());
     report_state(ServiceState::Ready);
+    // A server works without a place to remember its address in.
+    let _ = dashboard::remember_address(&server.url());
+    if args.open {
+        dashboard::open_own(&server.url(), &token_file(&args)?)?;
+    }
     let grace_ms = args.grace_seconds.saturating_mul(1_000);
     tokio::spawn(stop_on_signal(signals, setup.windlass.clone(), stop.clone(), grace_ms));
     let hook_messages = Arc::clone(&setup.hook_messages);

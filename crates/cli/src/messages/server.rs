@@ -67,3 +67,21 @@ pub(crate) fn answer_consequence(about: &QuestionKind, answer: AnswerKind) -> &'
         (AnswerKind::Text, _) => "the run continues, and the model reads the text",
     }
 }
+
+/// What a person does whose browser could not be opened.
+pub(crate) fn open_this_page(page: &str) -> String {
+    format!("windlass: no browser was found; open {page}")
+}
+
+/// Why there is no dashboard to open.
+pub(crate) const NO_SERVER_KNOWN: &str = "no server was started here; start one with `windlass serve --open`, or name one with --server URL";
+
+/// Why an address is not one.
+pub(crate) fn not_an_address(text: &str) -> String {
+    format!("`{text}` is not a valid value for --server; give http://HOST:PORT")
+}
+
+/// Why a dashboard cannot be opened.
+pub(crate) fn no_server_responds(address: &str) -> String {
+    format!("no server responds at {address}; start it with `windlass serve --open`")
+}

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};
+use windlass::messages::RunTimeline;
 
 use super::{DocumentBuilder, Operation};
 use crate::actions::{AcceptedAction, ForkView, NewFork, NoFields};
@@ -10,6 +11,7 @@ use crate::health::HealthStatus;
 use crate::prompts::{AcceptedPrompt, NewConversation, NewPrompt};
 use crate::questions::{AcceptedAnswer, NewAnswer, QuestionListParameters, QuestionView};
 use crate::reports::{EventListParameters, StatsParameters};
+use crate::run_record::EntryListParameters;
 use crate::runs::RunListParameters;
 use crate::stream::StreamParameters;
 use crate::views::{ConversationView, Page, RunView};
@@ -163,6 +165,14 @@ fn describe_questions(document: &mut DocumentBuilder) {
 }
 
 fn describe_reports(document: &mut DocumentBuilder) {
+    get("/v1/runs/{run_id}/timeline", "Shows what happened in a run, as spans of time")
+        .returns::<RunTimeline>(document)
+        .add_to(document);
+    get("/v1/runs/{run_id}/entries", "Lists the log of the conversation of a run, oldest first")
+        .with_query::<EntryListParameters>(document)
+        .returns_rows()
+        .add_to(document);
+    get("/v1/events/stream", "Says when runs change").returns_events().add_to(document);
     get("/v1/runs/{run_id}/explain", "Says why a run stopped or what it waits for")
         .returns_object()
         .add_to(document);
