@@ -91,21 +91,30 @@ export interface Explanation {
   sections: { topic: string; sentences: Sentence[] }[];
 }
 
+export interface ModelQuestion {
+  question: string;
+  header?: string;
+  multiSelect?: boolean;
+  options?: { label: string; description?: string }[];
+}
+
 export interface PendingQuestion {
   conversation_id: string;
   run_id: string;
   question_id: number;
+  agent: string | null;
   kind: string;
   text: string;
+  answers: { answer: string; consequence: string }[];
+  options: ModelQuestion[] | null;
   tool_name: string | null;
   input: unknown;
   input_hash: string | null;
   folder: string | null;
-  agent: string;
-  asked_at_ms: number;
-  expires_at_ms: number | null;
-  answers: { answer: string; consequence: string }[];
-  options?: { label: string; description?: string }[] | null;
+  reason: string | null;
+  plan: string | null;
+  asked_at: string;
+  expires_at: string | null;
 }
 
 export interface EventRow {
@@ -139,7 +148,7 @@ export interface Stats {
   agents: { agent: string; profile: string; runs: number; escalations: Record<string, number> }[];
   tools: { tool: string; calls: number; attempts: number; retried: number; failed: number }[];
   states?: Record<string, number>;
-  days?: { day: string; runs: number; stopped_at_cap: number; cost_usd: number | null; tokens: number }[];
+  days?: { day: string; runs: number; stopped_at_cap: number; cost_usd_micros: number | null; tokens?: number }[];
 }
 
 /** A message as the Agent SDKs have it. */

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { answerQuestion, listQuestions } from "../api/calls";
-import type { PendingQuestion } from "../api/types";
+import type { ModelQuestion, PendingQuestion } from "../api/types";
 import { revision } from "../state/live";
 import { useResource } from "../state/resource";
 import { link } from "../state/router";
@@ -15,6 +15,9 @@ const ANSWER_NAMES: Record<string, string> = {
   allow: "Allow", deny: "Deny", retry: "Run it again", mark_done: "It took effect", abandon: "Give up on it",
   approve: "Approve", reject: "Reject", extend: "Spend that much again", stop: "End the run", continue: "Continue",
 };
+
+/** Answers that a text goes along with. */
+const TAKES_TEXT = new Set(["text", "mark_done", "deny"]);
 
 export function InboxPage(): JSX.Element {
   const questions = useResource(listQuestions, [revision.value]);
@@ -31,17 +34,19 @@ export function InboxPage(): JSX.Element {
 
 function QuestionCard({ question }: { question: PendingQuestion }): JSX.Element {
   const note = useSignal("");
-  const answer = (name: string): Promise<unknown> => answerQuestion(question, { answer: name, ...(note.value.trim() ? { text: note.value.trim() } : {}) });
+  const answer = (name: string): Promise<unknown> => answerQuestion(question, { answer: name, ...(TAKES_TEXT.has(name) && note.value.trim() ? { text: note.value.trim() } : {}) });
   const needsText = question.answers.some((possible) => possible.answer === "text");
   return (
     <section class="card" aria-label={question.text}>
       <div class="pending">
-        <div class="row"><span class="badge wait">{words(question.kind)}</span><span class="muted small">asked <Ago at={question.asked_at_ms} /> by {question.agent}</span>
-          {question.expires_at_ms ? <span class="badge warn plain">expires {new Date(question.expires_at_ms).toLocaleTimeString()}</span> : null}
+        <div class="row"><span class="badge wait">{words(question.kind)}</span><span class="muted small">asked <Ago at={Date.parse(question.asked_at)} /> by {question.agent ?? "default"}</span>
+          {question.expires_at ? <span class="badge warn plain">expires {new Date(question.expires_at).toLocaleTimeString()}</span> : null}
           <a class="small" href={link(["runs", question.run_id])} style={{ marginLeft: "auto" }}>open the run</a></div>
         <div class="headline"><Markdown text={question.text} /></div>
         {question.tool_name ? <div class="stack"><div class="muted small">{question.tool_name}{question.folder ? <> in <span class="mono">{question.folder}</span></> : null}</div><CallInput name={question.tool_name} input={question.input} /></div> : null}
-        {question.options?.length ? <div class="row">{question.options.map((option) => <Action label={option.label} done="Answered" title={option.description ?? ""} run={() => answerQuestion(question, { answer: "text", text: option.label })} />)}</div> : null}
+        {question.reason ? <p class="muted">{question.reason}</p> : null}
+        {question.plan ? <Markdown text={question.plan} /> : null}
+        {(question.options ?? []).map((asked) => <Choices asked={asked} onChoose={(text) => { note.value = note.value ? `${note.value}\n${text}` : text; }} />)}
         <label class="labelled">{needsText ? "Your answer" : "A word for the agent, for example why not"}
           <textarea class="field" rows={needsText ? 3 : 1} value={note.value} onInput={(event) => { note.value = event.currentTarget.value; }} />
         </label>
@@ -52,6 +57,16 @@ function QuestionCard({ question }: { question: PendingQuestion }): JSX.Element 
         {question.answers.some((possible) => possible.consequence) ? <ul class="small muted" style={{ paddingLeft: "18px" }}>{question.answers.map((possible) => <li><strong>{ANSWER_NAMES[possible.answer] ?? words(possible.answer)}</strong>: {possible.consequence}</li>)}</ul> : null}
       </div>
     </section>
+  );
+}
+
+/** The choices that a model offers; one that is chosen becomes part of the answer, which can be edited. */
+function Choices({ asked, onChoose }: { asked: ModelQuestion; onChoose: (text: string) => void }): JSX.Element {
+  return (
+    <div class="stack">
+      <strong>{asked.question}</strong>
+      <div class="row">{(asked.options ?? []).map((option) => <button type="button" class="button" title={option.description} onClick={() => onChoose(option.label)}>{option.label}</button>)}</div>
+    </div>
   );
 }
 

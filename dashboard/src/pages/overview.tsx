@@ -53,7 +53,7 @@ function Tiles({ stats }: { stats: Stats }): JSX.Element {
   ];
   return (
     <div class="tiles">{tiles.map((tile) => {
-      const inside = <><span class="value">{tile.value}</span><span class="label">{tile.label}</span></>;
+      const inside = <><span class="value">{tile.value}</span>{" "}<span class="label">{tile.label}</span></>;
       const style = `tile ${tile.tone ?? ""}`;
       return tile.state ? <a class={style} href={link(tile.state === "waiting_on_human" ? ["inbox"] : ["runs"], tile.state === "waiting_on_human" ? {} : { state: tile.state })}>{inside}</a> : <div class={style}>{inside}</div>;
     })}</div>
@@ -98,11 +98,13 @@ function Days({ stats }: { stats: Stats }): JSX.Element | null {
         <TimeChart at={at} bars label="Share of runs that stopped at the cap, per day" lines={[{ label: "Share", color: "--span-retry", values: days.map((day) => (day.runs > 0 ? day.stopped_at_cap / day.runs : null)), format: (value) => percent(value) }]} />
       </Card>
       <Card title="Cost" note="US dollars per day; models without a known price are not in it">
-        <TimeChart at={at} bars label="Cost per day" lines={[{ label: "Cost", color: "--span-model", values: days.map((day) => day.cost_usd ?? 0), format: dollars }]} />
+        <TimeChart at={at} bars label="Cost per day" lines={[{ label: "Cost", color: "--span-model", values: days.map((day) => (day.cost_usd_micros ?? 0) / 1_000_000), format: dollars }]} />
       </Card>
-      <Card title="Tokens" note="per day">
-        <TimeChart at={at} bars label="Tokens per day" lines={[{ label: "Tokens", color: "--span-tool", values: days.map((day) => day.tokens), format: tokens }]} />
-      </Card>
+      {days.some((day) => day.tokens !== undefined) ? (
+        <Card title="Tokens" note="per day">
+          <TimeChart at={at} bars label="Tokens per day" lines={[{ label: "Tokens", color: "--span-tool", values: days.map((day) => day.tokens ?? 0), format: tokens }]} />
+        </Card>
+      ) : null}
       <Card title="Runs" note="per day">
         <TimeChart at={at} bars label="Runs per day" lines={[{ label: "Runs", color: "--span-review", values: days.map((day) => day.runs), format: integer }]} />
       </Card>

@@ -8,10 +8,10 @@ import { closeBrowser, openPage } from "./browser.js";
 import { Workplace, type RunningServer } from "./server.js";
 
 const SCRIPT = `
-when user contains "removes"
+when user contains "removes" and results 0
   call Bash { "command": "touch removed.txt && echo gone" }
 
-when user contains "waits long"
+when user contains "waits long" and results 0
   call Bash { "command": "sleep 30" }
 
 when any
@@ -37,7 +37,7 @@ test("a run that is started elsewhere appears by itself", async () => {
   await page.getByText("No runs yet").waitFor();
   await server.api("POST", "/v1/conversations", { prompt: "Say done" });
   await page.getByText("Say done").waitFor();
-  await page.getByText("Completed").waitFor();
+  await page.locator(".badge", { hasText: "Completed" }).waitFor();
 });
 
 test("an approval shows the whole command, runs it once, and disappears everywhere", async () => {
@@ -81,10 +81,10 @@ test("the page goes on when its server is killed and started again", async () =>
   await page.getByText("Say done").waitFor();
   const port = server.port;
   await server.stop("SIGKILL");
-  await page.getByText("The server cannot be reached").waitFor({ timeout: 15_000 });
+  await page.locator(".banner", { hasText: "The server cannot be reached" }).waitFor({ timeout: 15_000 });
   assert.ok(await page.getByText("Say done").isVisible());
   server = await place.serve(port);
-  await page.getByText("The server cannot be reached").waitFor({ state: "detached", timeout: 20_000 });
+  await page.locator(".banner", { hasText: "The server cannot be reached" }).waitFor({ state: "detached", timeout: 20_000 });
   await server.api("POST", "/v1/conversations", { prompt: "After the restart" });
   await page.getByText("After the restart").waitFor();
 });

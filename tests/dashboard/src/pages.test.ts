@@ -6,7 +6,7 @@ import { closeBrowser, faultsOf, openPage } from "./browser.js";
 import { Workplace, type RunningServer } from "./server.js";
 
 const SCRIPT = `
-when user contains "lists files"
+when user contains "Lists files" and results 0
   call Bash { "command": "echo one two" }
 
 when user contains "is refused"
@@ -22,7 +22,7 @@ let server: RunningServer;
 before(async () => {
   place = new Workplace(SCRIPT);
   place.prompt("Fix the build");
-  place.prompt("Lists files of the project, then lists files again", "--allowedTools", "Bash(echo:*)", "--max-turns", "2");
+  place.prompt("Lists files of the project, then lists files again", "--allowedTools", "Bash(echo:*)");
   place.prompt("This one is refused by the provider");
   server = await place.serve();
 });
@@ -50,18 +50,18 @@ test("without a token the page asks for one, and says so when it is wrong", asyn
 
 test("the token leaves the address at once and is forgotten with the tab", async () => {
   const page = await openPage(server.page("/runs"));
-  await page.getByRole("heading", { name: "Runs" }).waitFor();
+  await page.getByRole("heading", { name: "Runs", exact: true, level: 1 }).waitFor();
   assert.ok(!page.url().includes(server.token), page.url());
   assert.equal(await page.evaluate("sessionStorage.getItem('windlass.token')"), server.token);
   assert.equal(await page.evaluate("localStorage.getItem('windlass.token')"), null);
   await page.reload();
-  await page.getByRole("heading", { name: "Runs" }).waitFor();
+  await page.getByRole("heading", { name: "Runs", exact: true, level: 1 }).waitFor();
 });
 
 test("the overview counts runs and leads to those that need attention", async () => {
   const page = await openPage(server.page("/"));
   await page.getByText("3 runs").waitFor();
-  await page.getByRole("link", { name: /1 failed/ }).click();
+  await page.getByRole("link", { name: "1 failed", exact: true }).click();
   await page.getByText("This one is refused by the provider").waitFor();
   assert.equal(await page.getByText("Fix the build").count(), 0);
   assert.deepEqual(faultsOf(page), []);
@@ -111,7 +111,7 @@ test("logs show events, live and searchable; workers show who works", async () =
   const page = await openPage(server.page("/logs"));
   await page.getByText("agent_run.failed").first().waitFor();
   await page.getByLabel("Search events").fill("failed");
-  await page.getByText("agent_run.completed").waitFor({ state: "detached" });
+  await page.getByText("agent_run.completed").first().waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Workers" }).click();
   await page.getByText("Live", { exact: true }).last().waitFor();
 });

@@ -9,7 +9,7 @@ import { Workplace, type RunningServer } from "./server.js";
 
 const HOSTILE = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> ![pixel](https://evil.example/p.png) [click](javascript:window.hacked=1)`;
 const SCRIPT = `
-when user contains "prints"
+when user contains "prints" and results 0
   call Bash { "command": "printf '<svg onload=window.hacked=1></svg>\\\\033]0;title\\\\007'" }
 
 when any
@@ -25,7 +25,7 @@ let run: string;
 before(async () => {
   place = new Workplace(SCRIPT);
   place.prompt(`Hostile ${HOSTILE}`);
-  place.prompt("It prints something", "--allowedTools", "Bash", "--max-turns", "1");
+  place.prompt("It prints something", "--allowedTools", "Bash");
   server = await place.serve();
   run = (await server.api("GET", "/v1/runs?text=Hostile")).data[0].run_id;
 });
@@ -84,7 +84,7 @@ test("the pages work with the keyboard alone", async () => {
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Runs" }).waitFor();
+  await page.getByRole("heading", { name: "Runs", exact: true, level: 1 }).waitFor();
   const first = page.locator("a.list-row").first();
   await first.focus();
   await page.keyboard.press("Enter");
