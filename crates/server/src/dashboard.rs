@@ -4,6 +4,10 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
+#[cfg(test)]
+#[path = "dashboard_tests.rs"]
+mod dashboard_tests;
+
 /// What the pages may do: run the program's own script, and ask this server alone.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -71,30 +75,4 @@ fn accepts_gzip(request: &HeaderMap) -> bool {
         let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
         is_gzip && !parts.any(|weight| matches!(weight, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn headers(accept: &'static str) -> HeaderMap {
-        HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(accept))])
-    }
-
-    #[test]
-    fn a_client_says_whether_it_unpacks() {
-        assert!(accepts_gzip(&headers("br, gzip;q=0.8")));
-        assert!(!accepts_gzip(&headers("gzip;q=0, br")));
-        assert!(!accepts_gzip(&headers("identity")));
-        assert!(!accepts_gzip(&HeaderMap::new()));
-    }
-
-    #[test]
-    fn the_page_asks_for_files_that_exist() {
-        let page = DASHBOARD_FILES.iter().find(|file| file.path == "/").unwrap();
-        let text = std::str::from_utf8(page.plain).unwrap();
-        for file in DASHBOARD_FILES.iter().filter(|file| file.path != "/") {
-            assert!(text.contains(&format!("\"{}\"", file.path)), "{}", file.path);
-        }
-    }
 }
