@@ -34,7 +34,7 @@ pub(crate) use unknown_flags::{ParsedLine, UnknownFlagPolicy, parse_words};
 use values::parse_uuid;
 pub(crate) use values::{
     AnswerArg, CacheLifetimeArg, EffortArg, LogFormat, OutputFormat, PermissionPromptsArg,
-    ResumePolicyArg, ThinkingArg, ThinkingDisplayArg, WhenAsked, parse_positive,
+    ResumePolicyArg, SandboxArg, ThinkingArg, ThinkingDisplayArg, WhenAsked, parse_positive,
 };
 
 /// A durable agent runtime: it survives crashes, and says why it stopped.
@@ -196,6 +196,9 @@ pub(crate) struct PermissionArgs {
     /// Choose what to do when a call needs approval [default: prompt at a terminal, else deny]
     #[arg(long, value_name = "ACTION", value_enum)]
     pub(crate) when_asked: Option<WhenAsked>,
+    /// Confine commands and hooks (Linux) [default: from config.toml or the settings, else off]
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    pub(crate) sandbox: Option<SandboxArg>,
     /// Offer only these tools, separated by commas; `default` for all, empty for none [default: all]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
@@ -423,6 +426,9 @@ pub(crate) enum Command {
     /// Open the dashboard of a running server in the browser
     #[cfg(feature = "server")]
     Dashboard(DashboardArgs),
+    /// Show what confines the commands of a folder, and what they may touch
+    #[command(subcommand)]
+    Sandbox(inspect_args::SandboxCommand),
     /// Delete a conversation and everything stored for it
     Delete {
         /// Select a run or a conversation, by a unique beginning or end of its id

@@ -25,6 +25,7 @@ mod raw;
 mod replay;
 mod resume;
 mod runs;
+mod sandbox;
 mod scripted;
 mod send_command;
 #[cfg(feature = "server")]
@@ -134,6 +135,7 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Stats(args)) => stats::run(&args).await,
         Some(Command::Doctor(args)) => doctor::run(&args).await,
+        Some(Command::Sandbox(command)) => sandbox::run(&command).await,
         Some(Command::Fork(args)) => fork::run(&args).await,
         Some(Command::Approve(args)) => approve::run(*args).await,
         Some(Command::Compact(args)) => compact::run(&args).await,

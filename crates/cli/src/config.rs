@@ -12,6 +12,7 @@ pub(crate) mod model_selection;
 pub(crate) mod paths;
 pub(crate) mod permission_mode;
 pub(crate) mod run_settings;
+pub(crate) mod sandbox_settings;
 pub(crate) mod scripts;
 pub(crate) mod trust;
 pub(crate) mod web_tools;

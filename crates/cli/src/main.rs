@@ -32,6 +32,10 @@ use args::{ParsedLine, UnknownFlagPolicy};
 use exit::ExitReason;
 
 fn main() -> ExitCode {
+    if let Some(code) = windlass_sandbox::run_if_requested() {
+        return code;
+    }
+    hide_from_other_processes();
     let line = args::command_line_of_process();
     // Programs look at the first number alone: the version of the protocol.
     if line.words.len() == 2 && line.words.iter().skip(1).all(|word| word == "-v") {
@@ -63,4 +67,15 @@ fn main() -> ExitCode {
         terminal::print_note(&messages::output_error(&error));
         ExitReason::Failure.to_exit_code()
     })
+}
+
+/// Keeps programs of the same user from reading the memory and the environment of this process,
+/// where keys are.
+fn hide_from_other_processes() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // It cannot fail with this value.
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).unwrap_or_default();
+    }
 }

@@ -18,6 +18,7 @@ mod names;
 mod question;
 mod record;
 pub(crate) mod report;
+pub(crate) mod sandbox;
 pub(crate) mod scripted;
 #[cfg(feature = "server")]
 mod server;

@@ -33,6 +33,7 @@ mod agents;
 #[cfg(feature = "server")]
 mod api_run_settings;
 mod folder_check;
+mod folder_sandbox;
 pub(crate) mod mcp_servers;
 mod profile_check;
 mod prompt_text;
@@ -41,6 +42,7 @@ mod store_location;
 #[cfg(feature = "server")]
 pub(crate) use api_run_settings::resolve_run_options;
 pub(crate) use folder_check::ask_about_trust;
+pub(crate) use folder_sandbox::sandbox_of_folder;
 pub(crate) use profile_check::check_profile;
 pub(crate) use store_location::{
     no_runs_message, open_existing_store, open_file, open_store, server_address, store_path,
@@ -240,8 +242,8 @@ async fn start_with(
     let background = host.background_agents;
     let parts =
         RunParts { args, folder: &folder, workplace: &workplace, store: &store, background };
-    let builder = builder.shared_model(chosen).command_hooks(commands);
-    let builder = host.hooks.into_iter().fold(builder, WindlassBuilder::command_hooks);
+    let builder = builder.shared_model(chosen);
+    let builder = add_confined_hooks(builder, &workplace, commands, host.hooks);
     let builder = parts.add_to(builder, &tools)?.retention(config.keep.to_policy());
     let windlass = builder.settings(|mine| *mine = owner).start().await?;
     let trust = folder.trust;
@@ -264,6 +266,18 @@ async fn start_with(
         hook_messages,
         mcp,
     })
+}
+
+/// Adds hooks whose commands are started as those of the tools are.
+fn add_confined_hooks(
+    builder: WindlassBuilder,
+    workplace: &ToolContext,
+    commands: CommandHooks,
+    host: Option<CommandHooks>,
+) -> WindlassBuilder {
+    let confined = |hooks: CommandHooks| hooks.with_launcher(Arc::clone(workplace.launcher()));
+    let hooks = std::iter::once(commands).chain(host).map(confined);
+    hooks.fold(builder, WindlassBuilder::command_hooks)
 }
 
 /// Builds the hooks of settings files, and adds the moments of all hooks to the settings.

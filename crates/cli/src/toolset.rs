@@ -14,13 +14,14 @@ use windlass::tools::{
     ToolContext, files_run_by, select_standard_tools, standard_tool_names, with_long_results,
 };
 
-use crate::args::{AgentArgs, ToolStatePolicy};
+use crate::args::{AgentArgs, PermissionArgs, ToolStatePolicy};
 use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::mcp_servers;
 use crate::config::claude::settings_sources::SettingsSource;
 use crate::config::claude::skills::Skills;
 use crate::config::command_tools::{self, CommandTools};
 use crate::config::paths;
+use crate::config::sandbox_settings::SandboxChoice;
 use crate::config::web_tools::{FETCH_TOOL, SEARCH_TOOL, WebConfig};
 
 /// The name of the tool that starts sub-agents.
@@ -129,16 +130,15 @@ pub(crate) fn structured_output(args: &AgentArgs) -> Option<StructuredOutputTool
     args.prompt.json_schema.as_ref().map(|_| StructuredOutput::output_setting())
 }
 
-/// Builds the tool context of a workspace.
-pub(crate) fn build_workplace(
-    args: &AgentArgs,
+/// Builds the path zones of a workspace.
+pub(crate) fn build_zones(
+    args: &PermissionArgs,
     workspace: &Path,
     sources: &[SettingsSource],
     programs: &CommandTools,
-    clock: &Arc<dyn Clock>,
-) -> anyhow::Result<ToolContext> {
+) -> anyhow::Result<PathZones> {
     let mut zones = PathZones::new(workspace);
-    for folder in &args.permissions.add_dir {
+    for folder in &args.add_dir {
         zones = zones.with_folder(&paths::resolve_folder(folder, "--add-dir")?);
     }
     let added = sources.iter().flat_map(|source| &source.permissions.additional_directories);
@@ -153,10 +153,23 @@ pub(crate) fn build_workplace(
     let texts = sources.iter().flat_map(SettingsSource::commands);
     let texts = texts.chain(servers.iter().chain(&programs).map(String::as_str));
     let scripts: Vec<_> = texts.flat_map(|text| files_run_by(text, &zones)).collect();
-    zones = scripts.iter().fold(zones, |zones, script| zones.keeping_file(script));
+    Ok(scripts.iter().fold(zones, |zones, script| zones.keeping_file(script)))
+}
+
+/// Builds the tool context of a workspace.
+pub(crate) fn build_workplace(
+    args: &AgentArgs,
+    workspace: &Path,
+    sources: &[SettingsSource],
+    programs: &CommandTools,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<ToolContext> {
+    let zones = build_zones(&args.permissions, workspace, sources, programs)?;
+    let sandbox = SandboxChoice::resolve(&args.permissions, &args.store, (sources, &zones))?;
     let variables = sources.iter().flat_map(|source| source.env.clone());
     let workplace =
         ToolContext::with_zones(zones).with_clock(Arc::clone(clock)).with_variables(variables);
+    let workplace = workplace.with_launcher(sandbox.launcher());
     Ok(match paths::state_folder() {
         Ok(_) if args.tool_state == ToolStatePolicy::Discarded => workplace,
         Ok(state) if paths::can_be_written(&state) => {

@@ -14,6 +14,7 @@ pub(crate) use config_files::is_absent;
 pub use config_files::{ConfigFileError, FilePrefix, read_beneath, read_following_links};
 pub use edit::EditTool;
 pub use paths::path_zones::PathZones;
+pub use paths::sandbox_paths::SandboxPaths;
 pub use read::ReadTool;
 pub use write::WriteTool;
 pub use write::patch::{DiffHunk, diff_hunks};

@@ -7,8 +7,8 @@
 //! authorised is what runs. A tool declares what a call touches before the call runs, and it ends
 //! everything it started when its future is dropped.
 //!
-//! Not here: permission policy and truncation of results (the core), and a sandbox: a command runs
-//! with the rights of this process.
+//! Not here: permission policy and truncation of results (the core), and the sandbox: without a
+//! launcher that confines them, commands run with the rights of this process.
 
 #![cfg_attr(not(feature = "shell"), expect(dead_code, reason = "a part serves commands alone"))]
 
@@ -39,8 +39,8 @@ pub use conversation_tools::{
     TodoItem, TodoStatus, TodoWriteTool,
 };
 pub use files::{
-    Attachment, ConfigFileError, DiffHunk, EditTool, FilePrefix, PathZones, ReadTool, WriteTool,
-    diff_hunks, read_beneath, read_following_links,
+    Attachment, ConfigFileError, DiffHunk, EditTool, FilePrefix, PathZones, ReadTool, SandboxPaths,
+    WriteTool, diff_hunks, read_beneath, read_following_links,
 };
 pub use hooks::{
     CommandHooks, HookCallbackError, HookCallbackRequest, HookCallbacks, HookConfig, HookReport,

@@ -1,8 +1,8 @@
 //! Arguments of inspect commands (clap). Doc comments here are help texts.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
-use crate::args::{AgentArgs, StoreArgs};
+use crate::args::{AgentArgs, PermissionArgs, StoreArgs};
 
 /// Which answers of providers are printed.
 #[derive(Debug, Args)]
@@ -178,4 +178,23 @@ pub(crate) struct CompletionsArgs {
 pub(crate) struct ManArgs {
     /// Print the page of this command [default: the page of windlass]
     pub(crate) command: Option<String>,
+}
+
+/// What is shown of the sandbox.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxCommand {
+    /// Print the level, what it is reached with on this machine, and the paths of the policy
+    Explain(Box<SandboxExplainArgs>),
+}
+
+/// For which command the sandbox is explained.
+#[derive(Debug, Args)]
+pub(crate) struct SandboxExplainArgs {
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Explain it for this command
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }

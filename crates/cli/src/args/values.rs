@@ -176,3 +176,14 @@ pub(crate) enum AnswerArg {
     /// Answer with the text that follows.
     Text,
 }
+
+/// How much commands and hooks are confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandboxArg {
+    /// They write nothing but temporary files, and have no network.
+    ReadOnly,
+    /// They write in the workspace too, except what decides what runs later.
+    WorkspaceWrite,
+    /// They have the rights of this process.
+    Off,
+}

@@ -52,6 +52,7 @@ use windlass::tools::{CommandToolConfig, CommandToolName, read_following_links};
 
 use super::model_controls::with_model_controls;
 use super::paths;
+use super::sandbox_settings::SandboxConfig;
 use super::web_tools::WebConfig;
 use crate::exit::OrUsageError;
 
@@ -78,6 +79,8 @@ with_model_controls! {
         pub(crate) models: BTreeMap<String, ModelOverride>,
         /// Retention of data that no conversation needs.
         pub(crate) keep: RetentionConfig,
+        /// The sandbox of commands and hooks.
+        pub(crate) sandbox: SandboxConfig,
         /// Profiles by name.
         pub(crate) profiles: BTreeMap<String, ProfileConfig>,
         /// How agents use the web.

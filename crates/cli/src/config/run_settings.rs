@@ -74,6 +74,9 @@ pub(crate) fn process_flags(args: &AgentArgs) -> Vec<String> {
     if !args.add_dir.is_empty() {
         flags.push("--add-dir".to_owned());
     }
+    if args.sandbox.is_some() {
+        flags.push("--sandbox".to_owned());
+    }
     match args.setting_sources {
         Some(_) if is_bare => flags.push("--bare".to_owned()),
         Some(_) => flags.push("--setting-sources".to_owned()),
@@ -84,6 +87,7 @@ pub(crate) fn process_flags(args: &AgentArgs) -> Vec<String> {
         let parts = [
             ("hooks", given.hooks.as_object().is_some_and(|hooks| !hooks.is_empty())),
             ("env", !given.env.is_empty()),
+            ("sandbox", given.sandbox.enabled.is_some()),
             ("additionalDirectories", !given.permissions.additional_directories.is_empty()),
         ];
         let parts = parts.into_iter().filter(|(_, is_given)| *is_given);
@@ -146,6 +150,7 @@ pub(crate) fn explicit_run_settings(
         // The workspace belongs to the conversation; the rest is rejected or takes effect here.
         workspace: _,
         add_dir: _,
+        sandbox: _,
         settings: in_json,
         managed_settings,
         setting_sources: _,

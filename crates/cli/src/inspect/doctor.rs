@@ -7,6 +7,7 @@ mod config_files;
 mod mcp_servers;
 mod paths;
 mod processes;
+mod sandbox;
 mod store_checks;
 mod unfinished_runs;
 
@@ -79,7 +80,12 @@ pub(crate) async fn run_checks(args: &DoctorArgs) -> Vec<DoctorCheck> {
     }
     checks.push(processes::check().await);
     checks.extend(processes::check_scratch_space());
-    checks.extend(config_files::check());
+    let files = config_files::check();
+    // A file that is broken is reported once, and says nothing about the sandbox.
+    if files.iter().all(|check| check.health != CheckHealth::Broken) {
+        checks.push(sandbox::check(&args.store).await);
+    }
+    checks.extend(files);
     checks.extend(mcp_servers::check().await);
     checks.extend(place.iter().flat_map(|path| paths::check(path)));
     checks

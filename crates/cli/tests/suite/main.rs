@@ -49,6 +49,7 @@ mod run_ends;
 mod run_settings;
 mod runs;
 mod runs_and_replay;
+mod sandbox;
 mod scenarios;
 mod scripted;
 mod send_commands;

@@ -235,8 +235,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("--managed-settings", r#"{"env":{"A":"b"}}"#),
     ("--mcp-config", r#"{"mcpServers":{}}"#),
     ("--strict-mcp-config", ""),
+    ("--sandbox", "workspace-write"),
     ("--setting-sources", "user"),
     ("--settings", r#"{"env":{"A":"b"}}"#),
+    ("--settings", r#"{"sandbox":{"enabled":true}}"#),
     ("--settings", r#"{"permissions":{"additionalDirectories":["/tmp"]}}"#),
     ("--settings", r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"true"}]}]}}"#),
 ];

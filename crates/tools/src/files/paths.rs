@@ -6,6 +6,7 @@ pub(super) mod path_file;
 pub(super) mod path_zones;
 pub(super) mod protected_paths;
 pub(super) mod resolved_path;
+pub(super) mod sandbox_paths;
 pub(super) mod symlinks;
 
 #[cfg(test)]

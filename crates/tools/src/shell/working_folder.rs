@@ -60,11 +60,13 @@ pub(super) enum FolderMove {
     LeftWorkspace(PathBuf),
 }
 
-/// Returns an empty file to which a shell writes its final folder.
+/// Makes an empty file to which a shell writes its final folder.
 pub(super) fn new_folder_file(state: &ToolState) -> Option<PathBuf> {
     let path = state.note_path("ended-in").ok()?;
     // The file may be left from a command that was interrupted.
     fs::remove_file(&path).unwrap_or_default();
+    // It exists before the shell does, so that a sandbox can let the shell write it alone.
+    fs::File::create_new(&path).ok()?;
     Some(path)
 }
 

@@ -2,8 +2,31 @@
 //! so that one settings file serves both.
 
 /// Settings that have an effect here.
-pub(super) const OWN_SETTINGS: [&str; 7] =
-    ["$schema", "disableAllHooks", "env", "hooks", "model", "outputStyle", "permissions"];
+pub(super) const OWN_SETTINGS: [&str; 8] = [
+    "$schema",
+    "disableAllHooks",
+    "env",
+    "hooks",
+    "model",
+    "outputStyle",
+    "permissions",
+    "sandbox",
+];
+
+/// Settings of the sandbox that have an effect here.
+pub(super) const OWN_SANDBOX: [&str; 1] = ["enabled"];
+
+/// Further settings of Claude Code's sandbox.
+pub(super) const CLAUDE_CODE_SANDBOX: &[&str] = &[
+    "allowUnsandboxedCommands",
+    "autoAllowBashIfSandboxed",
+    "enableWeakerNestedSandbox",
+    "excludedCommands",
+    "failIfUnavailable",
+    "filesystem",
+    "ignoreViolations",
+    "network",
+];
 
 /// Permission settings that have an effect here.
 pub(super) const OWN_PERMISSIONS: [&str; 6] = [
@@ -151,7 +174,6 @@ pub(super) const CLAUDE_CODE_SETTINGS: &[&str] = &[
     "promptSuggestionEnabled",
     "remote",
     "respectGitignore",
-    "sandbox",
     "showClearContextOnPlanAccept",
     "showThinkingSummaries",
     "showTurnDuration",

@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use windlass::tools::{HookConfig, IgnoredHook, nearest_name};
 
 use crate::config::claude::known_settings::{
-    CLAUDE_CODE_PERMISSIONS, CLAUDE_CODE_SETTINGS, CLAUDE_CODE_TOOLS, OWN_PERMISSIONS, OWN_SETTINGS,
+    CLAUDE_CODE_PERMISSIONS, CLAUDE_CODE_SANDBOX, CLAUDE_CODE_SETTINGS, CLAUDE_CODE_TOOLS,
+    OWN_PERMISSIONS, OWN_SANDBOX, OWN_SETTINGS,
 };
 use crate::config::claude::permission_settings;
 use crate::config::claude::settings_sources::SettingsSource;
@@ -56,6 +57,10 @@ pub(crate) fn check_settings(table: &Map<String, Value>) -> SettingsFindings {
     let permissions = table.get("permissions").and_then(Value::as_object);
     for name in permissions.into_iter().flat_map(Map::keys) {
         findings.check_name("permissions setting", name, &OWN_PERMISSIONS, CLAUDE_CODE_PERMISSIONS);
+    }
+    let sandbox = table.get("sandbox").and_then(Value::as_object);
+    for name in sandbox.into_iter().flat_map(Map::keys) {
+        findings.check_name("sandbox setting", name, &OWN_SANDBOX, CLAUDE_CODE_SANDBOX);
     }
     findings.check_rules(&source.permissions.allow, RuleListKind::Allow);
     findings.check_rules(&source.permissions.ask, RuleListKind::Restrict);

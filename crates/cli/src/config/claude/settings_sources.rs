@@ -13,6 +13,7 @@ use crate::config::claude::config_file::{ConfigFile, FileOwner};
 use crate::config::claude::settings_check::{self, SettingsFindings};
 use crate::config::claude::unique_keys;
 use crate::config::paths;
+use crate::config::sandbox_settings::ClaudeSandbox;
 use crate::config::trust::folder_trust::{self, FolderTrust, TrustState};
 use crate::exit::UsageError;
 use crate::{messages, terminal};
@@ -51,6 +52,8 @@ pub(crate) struct SettingsSource {
     pub(crate) disable_all_hooks: bool,
     /// The configured model.
     pub(crate) model: Option<String>,
+    /// The sandbox of Claude Code.
+    pub(crate) sandbox: ClaudeSandbox,
     /// The chosen output style.
     pub(crate) output_style: Option<String>,
     // Helpers of Claude Code, which uses the same files: each is a command, or a table that has

@@ -49,7 +49,7 @@ pub(crate) fn protected_git_paths(root: &Path, home: Option<&Path>) -> Vec<PathB
 }
 
 /// Returns the folders that contain a repository's configuration; a bare repository is one itself.
-fn git_folders(top: &Path) -> Vec<PathBuf> {
+pub(super) fn git_folders(top: &Path) -> Vec<PathBuf> {
     let named = read_path_file(&top.join(".git"), "gitdir:");
     let shared = named.as_ref().and_then(|folder| read_path_file(&folder.join("commondir"), ""));
     [Some(top.join(".git")), named, shared, Some(top.to_owned())].into_iter().flatten().collect()

@@ -82,6 +82,16 @@ impl PathZones {
         self.roots.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
+    /// Returns the folders in which a session works, links resolved.
+    pub(super) fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Returns the protected paths.
+    pub(super) fn protected(&self) -> &ProtectedPaths {
+        &self.protected
+    }
+
     /// Returns the user's home folder, links resolved.
     #[must_use]
     pub fn home(&self) -> Option<&Path> {

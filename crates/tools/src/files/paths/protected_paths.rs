@@ -13,7 +13,7 @@ use super::path_file::read_path_file;
 /// Names that are protected in every folder, by component. A `*` matches the rest, or the
 /// beginning, of a name; a folder protects everything in it, and it is itself protected, because
 /// moving another folder to its path replaces its contents.
-const PROTECTED_ANYWHERE: &[&[&str]] = &[
+pub(super) const PROTECTED_ANYWHERE: &[&[&str]] = &[
     &[".git"],
     &[".mcp.json"],
     &[".claude"],
@@ -42,7 +42,7 @@ const PROTECTED_ANYWHERE: &[&[&str]] = &[
 ];
 
 /// Names that are protected in the home folder.
-const PROTECTED_AT_HOME: &[&[&str]] = &[
+pub(super) const PROTECTED_AT_HOME: &[&[&str]] = &[
     &[".ssh"],
     &[".gnupg"],
     &[".bashrc"],
@@ -98,7 +98,7 @@ const PROTECTED_AT_HOME: &[&[&str]] = &[
 ];
 
 /// Names in the home folder that are private: reading them requires approval.
-const PRIVATE_AT_HOME: &[&[&str]] = &[
+pub(super) const PRIVATE_AT_HOME: &[&[&str]] = &[
     &[".ssh"],
     &[".gnupg"],
     &[".aws"],
@@ -164,6 +164,9 @@ pub(crate) struct ProtectedPaths {
     folders: Vec<Vec<String>>,
     /// Our own configuration and state, which cannot even be read without approval.
     own: Vec<Vec<String>>,
+    /// The paths of `folders` and `own` as the system has them.
+    kept_paths: Vec<PathBuf>,
+    own_paths: Vec<PathBuf>,
     home: Option<Home>,
 }
 
@@ -177,18 +180,26 @@ struct Home {
 impl ProtectedPaths {
     pub(crate) fn of(root: &Path, home: Option<&Path>) -> Self {
         let home = home.map(|home| Home { path: home.to_owned(), parts: folded_parts(home) });
-        let mut protected = Self { folders: Vec::new(), own: Vec::new(), home };
+        let mut protected = Self {
+            folders: Vec::new(),
+            own: Vec::new(),
+            kept_paths: Vec::new(),
+            own_paths: Vec::new(),
+            home,
+        };
         protected.add_git_of(root);
         protected
     }
 
     pub(crate) fn add_own_folder(&mut self, folder: PathBuf) {
         self.own.push(folded_parts(&folder));
+        self.own_paths.push(folder);
     }
 
     /// Adds a file that decides what runs, and may be read.
     pub(crate) fn add_file(&mut self, file: PathBuf) {
         self.folders.push(folded_parts(&file));
+        self.kept_paths.push(file);
     }
 
     /// Adds the git folders of a root. In a worktree or a submodule `.git` is a file that contains
@@ -201,8 +212,19 @@ impl ProtectedPaths {
                 .extend(std::iter::once(folder).chain(shared).map(|path| folded_parts(&path)));
         }
         let home = self.home.as_ref().map(|home| &*home.path);
-        self.folders
-            .extend(protected_git_paths(root, home).into_iter().map(|path| folded_parts(&path)));
+        let paths = protected_git_paths(root, home);
+        self.folders.extend(paths.iter().map(|path| folded_parts(path)));
+        self.kept_paths.extend(paths);
+    }
+
+    /// Returns the files and folders that decide what runs, as the system has them.
+    pub(super) fn kept_paths(&self) -> &[PathBuf] {
+        &self.kept_paths
+    }
+
+    /// Returns our own folders, as the system has them.
+    pub(super) fn own_paths(&self) -> &[PathBuf] {
+        &self.own_paths
     }
 
     pub(crate) fn contains(&self, path: &FoldedPath) -> bool {

@@ -1,0 +1,40 @@
+//! Sentences about the sandbox.
+
+use windlass_sandbox::NetworkAccess;
+
+pub(crate) const UNCONFINED: &str = "Commands and hooks run with the rights of this process; confine them with --sandbox workspace-write";
+pub(crate) const WRITE: &str = "Can be written, besides temporary files that end with the command:";
+pub(crate) const PROTECT: &str = "Cannot be written, and not created where it does not exist:";
+pub(crate) const DENY_READ: &str = "Cannot be read:";
+
+pub(crate) fn command_line(command: &str) -> String {
+    format!("Command: {command}")
+}
+
+pub(crate) fn level_line(level: &str, decided_by: &str) -> String {
+    format!("Level: {level} (from {decided_by})")
+}
+
+pub(crate) fn mechanism_line(mechanism: &str) -> String {
+    format!("Confined by: {mechanism}")
+}
+
+pub(crate) fn unavailable_line(error: &std::io::Error) -> String {
+    format!("Nothing will run: {error}; run without a sandbox with --sandbox off")
+}
+
+pub(crate) fn network_line(network: NetworkAccess) -> String {
+    match network {
+        NetworkAccess::None => "Network: none".to_owned(),
+        NetworkAccess::Full => "Network: that of this machine".to_owned(),
+    }
+}
+
+/// The line of `windlass doctor`.
+pub(crate) fn doctor_line(mechanism: &str, level: &str, decided_by: &str) -> String {
+    format!("available: {mechanism}; level {level} (from {decided_by})")
+}
+
+pub(crate) fn doctor_unavailable(error: &std::io::Error, level: &str) -> String {
+    format!("not available: {error}; level {level}")
+}
