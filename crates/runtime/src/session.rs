@@ -298,6 +298,16 @@ impl Session {
         Some(RunStream::new_owning(run, position, items, driving))
     }
 
+    /// Returns the run that was started and has not ended, whichever process drives it.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn active_run(&self) -> Result<Option<RunId>, StoreError> {
+        let lane = self.host.agent().ports.store.lane_info(self.lane.clone()).await?;
+        Ok(lane.and_then(|lane| lane.active_run))
+    }
+
     /// Returns the questions to humans of the child runs that the active run waits for, each with
     /// the lane that takes the answer; `None` while some of the child runs are still working.
     ///

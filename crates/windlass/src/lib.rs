@@ -142,7 +142,8 @@ pub use messages::Message;
 #[cfg(feature = "providers")]
 pub use query::{
     AgentBuilder, Approval, ApprovalKind, ApprovalRequest, ClientBuilder, ConversationClient,
-    HookEvent, HookReply, MessageStream, NoPrompt, Prompt, Query, QueryError, client, query,
+    HookEvent, HookReply, MessageStream, NoPrompt, Prompt, Query, QueryError, RunInterrupter,
+    client, query,
 };
 pub use questions::{AnswerAcceptance, OpenQuestion};
 pub use resume::{ResumeOutcome, ResumeRequest, request_resume};

@@ -12,7 +12,7 @@ pub use agent_builder::{AgentBuilder, ClientBuilder, NoPrompt, Prompt, Query};
 pub use approval::{Approval, ApprovalKind, ApprovalRequest};
 pub use conversation_client::ConversationClient;
 pub use hook_closures::{HookEvent, HookReply};
-pub use message_stream::MessageStream;
+pub use message_stream::{MessageStream, RunInterrupter};
 pub use query_error::QueryError;
 
 /// Prepares one prompt. The methods of the returned [`Query`] say with which model and tools;

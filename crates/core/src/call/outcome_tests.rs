@@ -69,7 +69,8 @@ fn every_bad_outcome_is_an_error_object_that_differs() {
     ];
     for (result, kind, code, message) in rows {
         let object = object(&result);
-        let keys: Vec<&str> = object.keys().map(String::as_str).collect();
+        let mut keys: Vec<&str> = object.keys().map(String::as_str).collect();
+        keys.sort_unstable();
         assert_eq!(keys, ["code", "error", "hint", "kind", "message", "recoverable"]);
         assert_eq!(object["error"], true);
         assert_eq!(object["kind"], kind);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use windlass_core::call::call_state::Call;
+use windlass_core::call::call_state::{AskReason, Call};
+use windlass_core::log::ids::LaneId;
 use windlass_core::log::inbox::HumanAnswer;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::{
@@ -31,6 +32,10 @@ pub struct ApprovalRequest {
     /// The rule that [`Approval::AllowAlways`] would add, if there is one that covers this call and
     /// as little else as possible.
     pub suggested_rule: Option<String>,
+    /// The conversation that asks: that of the program, or the one of a sub-agent.
+    pub session_id: String,
+    /// Whether a sub-agent asks.
+    pub is_sub_agent: bool,
 }
 
 /// What kind of decision is requested.
@@ -60,7 +65,8 @@ pub enum ApprovalKind {
 pub enum Approval {
     /// The call runs.
     Allow,
-    /// The call runs, and so do calls like it in this conversation.
+    /// The call runs, and so do calls like it in this conversation. The answer to a plan: edits
+    /// of files need no further approval.
     AllowAlways,
     /// The call runs with these arguments instead.
     AllowWith(Value),
@@ -80,7 +86,7 @@ impl Approval {
 
 impl ApprovalRequest {
     /// Describes a question of a conversation.
-    pub(super) fn from_question(question: &Question, now: &Conversation) -> Self {
+    pub(super) fn from_question(lane: &LaneId, question: &Question, now: &Conversation) -> Self {
         let call = question.kind.call().and_then(|id| now.call(id));
         let tool = |field: fn(&Call) -> String| call.map(field).unwrap_or_default();
         Self {
@@ -89,6 +95,8 @@ impl ApprovalRequest {
             input: call.and_then(|call| call.tool_use.input.read().ok()).unwrap_or_default(),
             tool_use_id: tool(|call| call.tool_use.id.to_string()),
             suggested_rule: call.and_then(|call| rule_for(call, now)).map(|rule| rule.to_string()),
+            session_id: lane.session_id().to_owned(),
+            is_sub_agent: now.parent.is_some(),
         }
     }
 }
@@ -115,6 +123,10 @@ impl ApprovalKind {
 
 /// The rule that would allow this call without a question.
 fn rule_for(call: &Call, now: &Conversation) -> Option<PermissionRule> {
+    // A hook that wants to be asked every time is not to be silenced by a rule.
+    if call.ask_reason.as_ref().is_some_and(AskReason::is_hook) {
+        return None;
+    }
     let rules = &now.settings.as_ref()?.rules;
     let effect =
         if call.facts.is_read_only() { CallEffect::ReadOnly } else { CallEffect::MayChange };
@@ -138,6 +150,8 @@ pub(super) fn to_answer(
         QuestionKind::Approval { .. } => answer_call(approval, question, now),
         QuestionKind::Plan { .. } => match approval {
             Approval::Deny(reason) => HumanAnswer::deny(reason),
+            // The plan is executed in the mode that accepts edits.
+            Approval::AllowAlways => HumanAnswer::Continue {},
             _ => HumanAnswer::allow(),
         },
         QuestionKind::Uncertain { .. } => match approval {

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use windlass_core::log::ids::RunId;
+use windlass_core::run::conversation::Conversation;
 use windlass_core::run::journal::Journal;
 use windlass_core::settings::conversation_settings::Settings;
-use windlass_messages::InitInfo;
+use windlass_core::settings::run_settings::RunSettings;
+use windlass_messages::{InitInfo, Message, MessageProjection};
 use windlass_runtime::ports::SessionEndReason;
 use windlass_runtime::{RunStream, Session};
 
 use super::agent_builder::Prompt;
-use super::approval::ApprovalCallback;
+use super::approval::{Approval, ApprovalCallback, ApprovalRequest};
 use super::message_stream::MessageStream;
 use super::query_error::QueryError;
 use crate::Windlass;
@@ -25,6 +28,7 @@ pub struct ConversationClient {
 }
 
 /// What every run of the client is started with.
+#[derive(Clone)]
 struct ClientParts {
     settings: Settings,
     init: InitInfo,
@@ -44,6 +48,41 @@ impl ConversationClient {
         let session = session.with_stream_options(messages.to_stream_options());
         let parts = Arc::new(ClientParts { settings, init, approve, messages });
         Self { windlass, session, parts }
+    }
+
+    /// Creates a client of a conversation of a runtime that the program has started itself, for
+    /// example with a [`WindlassBuilder`](crate::WindlassBuilder). `settings` are those of its runs.
+    #[must_use]
+    pub fn for_session(windlass: Windlass, session: Session, settings: Settings) -> Self {
+        let (init, messages) = (InitInfo::default(), MessageOptions::default());
+        Self::new(windlass, session, settings, init, None, messages)
+    }
+
+    /// Asks this function about calls that need approval, like
+    /// [`AgentBuilder::approve`](crate::AgentBuilder::approve). The settings of the runs must say
+    /// that a human is available.
+    #[must_use]
+    pub fn with_approval<F, A>(self, callback: F) -> Self
+    where
+        F: Fn(ApprovalRequest) -> A + Send + Sync + 'static,
+        A: Future<Output = Approval> + Send + 'static,
+    {
+        let callback: ApprovalCallback = Arc::new(move |request| Box::pin(callback(request)));
+        self.with_parts(|parts| parts.approve = Some(callback))
+    }
+
+    /// Streams the messages that these options ask for.
+    #[must_use]
+    pub fn with_message_options(self, options: MessageOptions) -> Self {
+        let client = self.with_parts(|parts| parts.messages = options);
+        let session = client.session.clone().with_stream_options(options.to_stream_options());
+        Self { session, ..client }
+    }
+
+    fn with_parts(self, change: impl FnOnce(&mut ClientParts)) -> Self {
+        let mut parts = ClientParts::clone(&self.parts);
+        change(&mut parts);
+        Self { parts: Arc::new(parts), ..self }
     }
 
     /// Returns the session: with it a program cancels, answers, steers and reads the log.
@@ -72,6 +111,71 @@ impl ConversationClient {
     pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<MessageStream, QueryError> {
         let run = self.session.send_blocks(prompt.into().0).await?;
         self.follow(run).await
+    }
+
+    /// Sends a prompt with settings for its run only. If an earlier process did not finish its run,
+    /// that run continues with the settings it has, and gets the prompt on its way.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] if the store fails or the log cannot be read.
+    pub async fn send_or_continue(
+        &self,
+        prompt: impl Into<Prompt>,
+        settings: RunSettings,
+    ) -> Result<MessageStream, QueryError> {
+        let blocks = prompt.into().0;
+        let run = match self.has_unfinished_run().await? {
+            true => {
+                let steering = RunId::from(uuid::Uuid::now_v7().to_string());
+                self.session.steer_as(steering, blocks).await?;
+                self.session.resume().await?
+            }
+            false => self.session.send_with(blocks, settings).await?,
+        };
+        self.follow(run).await
+    }
+
+    /// Returns whether a run was started that has not ended, by this process or an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] if the store fails.
+    pub async fn has_unfinished_run(&self) -> Result<bool, QueryError> {
+        Ok(self.session.active_run().await?.is_some())
+    }
+
+    /// Returns the messages of the conversation so far, oldest first. Prompts are among them if the
+    /// [options](Self::with_message_options) ask for prompts.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] if the store fails or the log cannot be read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::scripted::Script;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let script = Script::parse("when any\n  say \"You said: ${user}\"\n")?;
+    /// let client = windlass::client().script(script).open().await?;
+    /// client.ask("First.").await?;
+    /// let history = client.history().await?;
+    /// let texts: Vec<_> = history.iter().filter_map(|message| message.text()).collect();
+    /// assert_eq!(texts, ["You said: First."]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn history(&self) -> Result<Vec<Message>, QueryError> {
+        let log = self.session.read_log().await?;
+        let ClientParts { settings, messages: options, .. } = &*self.parts;
+        let (lane, before) = (self.session.lane(), Conversation::default());
+        let mut projection =
+            MessageProjection::new(lane, before, settings, options.to_projection());
+        let messages = log.iter().flat_map(|entry| projection.on_entry(entry));
+        Ok(messages.filter(|message| options.wants(message)).collect())
     }
 
     /// Sends a prompt, waits for the end of its run and returns the final text.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, Stream};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
-use windlass_core::log::ids::{LaneId, QuestionId};
+use windlass_core::log::ids::{LaneId, QuestionId, RunId};
 use windlass_core::log::inbox::{AnswerChannel, AnswerSource};
 use windlass_core::log::record::Record;
 use windlass_core::run::conversation::Conversation;
@@ -28,9 +29,31 @@ const QUEUE_MESSAGES: usize = 16;
 /// The messages of one run. It is a [`Stream`] and ends with the message after which nothing comes,
 /// a [`ResultMessage`]. Dropping it cancels the run.
 pub struct MessageStream {
-    session: Session,
+    interrupter: RunInterrupter,
     messages: mpsc::Receiver<Result<Message, QueryError>>,
     driving: JoinHandle<()>,
+}
+
+/// Interrupts the run of a [`MessageStream`], from another task than the one that reads it. Clones
+/// interrupt the same run.
+#[derive(Clone)]
+pub struct RunInterrupter {
+    session: Session,
+    run: Option<RunId>,
+    interrupted: Arc<Notify>,
+}
+
+impl RunInterrupter {
+    /// Ends the run now, also while it waits for an approval. The stream delivers the result.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] if the store fails.
+    pub async fn interrupt(&self) -> Result<(), QueryError> {
+        self.session.abort(self.run.clone()).await?;
+        self.interrupted.notify_one();
+        Ok(())
+    }
 }
 
 impl MessageStream {
@@ -42,22 +65,31 @@ impl MessageStream {
         approve: Option<ApprovalCallback>,
     ) -> Self {
         let (sender, messages) = mpsc::channel(QUEUE_MESSAGES);
+        let interrupted = Arc::new(Notify::new());
         let follower = RunFollower {
             session: session.clone(),
             reader,
             approve,
             asked: BTreeSet::new(),
             has_answered: false,
+            interrupted: Arc::clone(&interrupted),
             sender,
         };
+        let interrupter = RunInterrupter { session, run: run.run().cloned(), interrupted };
         let driving = tokio::spawn(follower.follow_to_end(run, init));
-        Self { session, messages, driving }
+        Self { interrupter, messages, driving }
+    }
+
+    /// Returns a handle that interrupts the run.
+    #[must_use]
+    pub fn interrupter(&self) -> RunInterrupter {
+        self.interrupter.clone()
     }
 
     /// Returns the conversation: with it a program cancels the run, or reads what was recorded.
     #[must_use]
     pub fn session(&self) -> &Session {
-        &self.session
+        &self.interrupter.session
     }
 
     /// Returns the next message; `None` after the result.
@@ -123,6 +155,8 @@ struct RunFollower {
     asked: BTreeSet<(LaneId, QuestionId)>,
     /// Whether an answer was sent since the run was last resumed.
     has_answered: bool,
+    /// Notified when the program interrupts the run.
+    interrupted: Arc<Notify>,
     sender: mpsc::Sender<Result<Message, QueryError>>,
 }
 
@@ -237,15 +271,25 @@ impl RunFollower {
         let Some(approve) = &self.approve else { return };
         let (lane, question, now) = &asked;
         if self.asked.insert((lane.clone(), question.id)) {
-            let answering = approve(ApprovalRequest::from_question(question, now));
+            let answering = approve(ApprovalRequest::from_question(lane, question, now));
             pending.push(answering.map(move |approval| (asked, approval)).boxed());
         }
     }
 
-    /// Sends every answer that the program still gives.
+    /// Sends every answer that the program still gives, until it interrupts the run.
     async fn send_all_answers(&mut self, pending: &mut PendingAnswers) -> Result<(), QueryError> {
-        while let Some((question, approval)) = pending.next().await {
-            self.send_answer(question, approval).await?;
+        let interrupted = Arc::clone(&self.interrupted);
+        while !pending.is_empty() {
+            tokio::select! {
+                Some((question, approval)) = pending.next() => {
+                    self.send_answer(question, approval).await?;
+                }
+                () = interrupted.notified() => {
+                    // The interrupt is in the inbox, and takes effect when the run is resumed.
+                    self.has_answered = true;
+                    return Ok(());
+                }
+            }
         }
         Ok(())
     }
