@@ -39,8 +39,8 @@ pub use conversation_tools::{
     TodoItem, TodoStatus, TodoWriteTool,
 };
 pub use files::{
-    Attachment, ConfigFileError, DiffHunk, EditTool, FilePrefix, PathZones, ReadTool, SandboxPaths,
-    WriteTool, diff_hunks, read_beneath, read_following_links,
+    Attachment, ConfigFileError, DiffHunk, EditTool, FilePrefix, OpenFiles, PathZones, ReadTool,
+    SandboxPaths, WriteTool, diff_hunks, read_beneath, read_following_links,
 };
 pub use hooks::{
     CommandHooks, HookCallbackError, HookCallbackRequest, HookCallbacks, HookConfig, HookReport,

@@ -18,7 +18,7 @@ use windlass_core::settings::conversation_settings::Settings;
 use windlass_runtime::ports::{CallContext, Clock, ProcessLauncher};
 use windlass_runtime::{SystemClock, UnconfinedLauncher};
 
-use crate::files::{PathZones, ResolvedPath};
+use crate::files::{OpenFiles, PathZones, ResolvedPath};
 #[cfg(feature = "shell")]
 use crate::shell::{BackgroundCommands, RunningCommands};
 use crate::tool_context::tool_state::{ToolState, ToolStateStorage};
@@ -38,6 +38,7 @@ pub struct ToolContext {
     #[cfg(feature = "shell")]
     running_commands: Arc<RunningCommands>,
     command_variables: Arc<Vec<(String, String)>>,
+    open_files: Option<Arc<dyn OpenFiles>>,
 }
 
 impl ToolContext {
@@ -63,7 +64,19 @@ impl ToolContext {
             #[cfg(feature = "shell")]
             running_commands: Arc::default(),
             command_variables: Arc::default(),
+            open_files: None,
         }
+    }
+
+    /// Reads and writes files through an editor: what is typed there and not saved yet counts.
+    #[must_use]
+    pub fn with_open_files(mut self, open_files: Arc<dyn OpenFiles>) -> Self {
+        self.open_files = Some(open_files);
+        self
+    }
+
+    pub(crate) fn open_files(&self) -> Option<&dyn OpenFiles> {
+        self.open_files.as_deref()
     }
 
     /// Adds environment variables for commands.

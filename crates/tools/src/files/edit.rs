@@ -72,11 +72,12 @@ fn run_edit(
 ) -> Result<ToolOutcome, ToolError> {
     let resolved = write_target::resolve_writable(tool_context.zones(), &asked.file_path)?;
     let state = tool_context.tool_state(&context.lane);
-    let before = write_target::read_snapshot(&resolved)?
+    let before = write_target::read_shown_snapshot(tool_context, &resolved)?
         .ok_or_else(|| file_errors::not_found_error(&resolved.display_path))?;
     write_target::check_was_read(&state, &resolved, &before)?;
     let (bytes, text) = edited_contents(&resolved, &before.bytes, asked)?;
-    write_intent::write_with_intent(context, &state, &resolved, Some(&before), &bytes)?;
+    let place = (tool_context.open_files(), &resolved);
+    write_intent::write_with_intent(context, &state, place, Some(&before), &bytes)?;
     let detail = patch::encode_patch(&before.bytes, &bytes);
     Ok(ToolOutcome::DoneWithDetail { content: RawJson::string(&text), detail })
 }

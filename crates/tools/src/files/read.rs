@@ -14,6 +14,8 @@ mod bounded_lines_tests;
 #[cfg(test)]
 mod text_page_tests;
 
+use std::fs::File;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::call::call_facts::CallFacts;
@@ -27,6 +29,7 @@ use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 use self::page_range::PageRange;
 use self::text_page::LineRange;
 use super::blocking_task::run_blocking;
+use super::open_files;
 use super::paths::resolved_path::ResolvedPath;
 use super::write::content_hash;
 use crate::limits::DEFAULT_PAGE_LINES;
@@ -105,7 +108,12 @@ fn run_read(
     asked: &ReadInput,
 ) -> Result<RawJson, ToolError> {
     let resolved = tool_context.resolve_to_read(state, &asked.file_path)?;
-    read_and_record(&resolved, state, asked.read_range())
+    let file = resolved.open_file()?;
+    let file = match tool_context.open_files() {
+        Some(open_files) => open_files::with_shown_text(file, &resolved, open_files)?,
+        None => file,
+    };
+    record_and_read(file, &resolved, state, asked.read_range())
 }
 
 /// Reads a file and records the hash of its contents.
@@ -114,7 +122,15 @@ pub(crate) fn read_and_record(
     state: &ToolState,
     wanted: file_kind::ReadRange,
 ) -> Result<RawJson, ToolError> {
-    let mut file = resolved.open_file()?;
+    record_and_read(resolved.open_file()?, resolved, state, wanted)
+}
+
+fn record_and_read(
+    mut file: File,
+    resolved: &ResolvedPath,
+    state: &ToolState,
+    wanted: file_kind::ReadRange,
+) -> Result<RawJson, ToolError> {
     let refused =
         |error: std::io::Error| super::file_errors::file_error(&resolved.display_path, &error);
     // The hash is computed first: should the file change now, the page is newer than the recorded

@@ -74,12 +74,13 @@ fn run_write(
 ) -> Result<ToolOutcome, ToolError> {
     let resolved = write_target::resolve_writable(tool_context.zones(), &asked.file_path)?;
     let state = tool_context.tool_state(&context.lane);
-    let before = write_target::read_snapshot(&resolved)?;
+    let before = write_target::read_shown_snapshot(tool_context, &resolved)?;
     if let Some(before) = &before {
         write_target::check_was_read(&state, &resolved, before)?;
     }
     let bytes = encode_content(&resolved, before.as_ref(), asked.content.as_bytes())?;
-    write_intent::write_with_intent(context, &state, &resolved, before.as_ref(), &bytes)?;
+    let place = (tool_context.open_files(), &resolved);
+    write_intent::write_with_intent(context, &state, place, before.as_ref(), &bytes)?;
     let done = if before.is_some() { "updated" } else { "created" };
     let lines = match asked.content.lines().count() {
         1 => "1 line".to_owned(),

@@ -14,6 +14,7 @@ use super::atomic_write;
 use super::content_hash;
 use super::write_target;
 use super::write_target::FileSnapshot;
+use crate::files::open_files::{self, OpenFiles};
 use crate::files::paths::resolved_path::ResolvedPath;
 use crate::tool_context::ToolContext;
 use crate::tool_context::tool_state::ToolState;
@@ -32,7 +33,7 @@ struct WriteIntent {
 pub(crate) fn write_with_intent(
     context: &CallContext,
     state: &ToolState,
-    resolved: &ResolvedPath,
+    (open_files, resolved): (Option<&dyn OpenFiles>, &ResolvedPath),
     before: Option<&FileSnapshot>,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
@@ -45,7 +46,13 @@ pub(crate) fn write_with_intent(
     };
     // Without the intent a human is asked after a crash in the middle, who can tell as well.
     state.write_note(&intent_note(context.call), &intent).unwrap_or_default();
-    atomic_write::replace_atomically(resolved, before, bytes)?;
+    let is_shown = match open_files {
+        Some(open_files) => open_files::write_shown(open_files, resolved, bytes)?,
+        None => false,
+    };
+    if !is_shown {
+        atomic_write::replace_atomically(resolved, before, bytes)?;
+    }
     state.record_read(&resolved.real_path(), &after).unwrap_or_default();
     Ok(())
 }

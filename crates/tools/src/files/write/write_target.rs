@@ -8,10 +8,12 @@ use windlass_core::call::outcome::ToolError;
 
 use super::content_hash;
 use crate::files::file_errors::file_error;
+use crate::files::open_files;
 use crate::files::paths::path_zones::PathZones;
 use crate::files::paths::resolved_path::ResolvedPath;
 use crate::files::read::file_kind::read_whole;
 use crate::limits::MAX_EDIT_BYTES;
+use crate::tool_context::ToolContext;
 use crate::tool_context::tool_state::ToolState;
 
 /// The state of a file before a change.
@@ -49,6 +51,20 @@ pub(crate) fn read_snapshot(resolved: &ResolvedPath) -> Result<Option<FileSnapsh
     }
     let bytes = read_whole(&file as &File, &resolved.display_path, MAX_EDIT_BYTES)?;
     Ok(Some(FileSnapshot { hash: content_hash::hash_bytes(&bytes), bytes, metadata }))
+}
+
+/// Reads the current state of the file, with the text that an editor shows.
+pub(crate) fn read_shown_snapshot(
+    tool_context: &ToolContext,
+    resolved: &ResolvedPath,
+) -> Result<Option<FileSnapshot>, ToolError> {
+    let before = read_snapshot(resolved)?;
+    Ok(match (before, tool_context.open_files()) {
+        (Some(before), Some(open_files)) => {
+            Some(open_files::with_shown_snapshot(before, resolved, open_files))
+        }
+        (before, _) => before,
+    })
 }
 
 /// Checks that the file was read and has not changed since: only then it may be overwritten.
