@@ -64,6 +64,12 @@ pub(crate) const COMMANDS: &[XtaskCommand] = &[
         run: dashboard,
     },
     XtaskCommand {
+        name: "acp",
+        usage: "acp",
+        does: "run editors made with the official ACP libraries against the binary of the check; installs them first",
+        run: acp,
+    },
+    XtaskCommand {
         name: "real-model",
         usage: "real-model",
         does: "test the adapters against a small real model; downloads 125 MB the first time",
@@ -121,6 +127,10 @@ fn sdk(_: &[String]) -> Result<ExitCode> {
 
 fn dashboard(_: &[String]) -> Result<ExitCode> {
     process::run_all(&node_env::dashboard_test_steps()?)
+}
+
+fn acp(_: &[String]) -> Result<ExitCode> {
+    process::run_all(&[python_env::acp_test_steps()?, node_env::acp_test_steps()?].concat())
 }
 
 fn real_model(_: &[String]) -> Result<ExitCode> {

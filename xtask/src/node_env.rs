@@ -1,5 +1,6 @@
-//! Every command line that runs Node: the cases of the TypeScript Agent SDK, the conformance suite of
-//! MCP, and the dashboard with its tests in a browser.
+//! Every command line that runs Node: the cases of the TypeScript Agent SDK, editors made with the
+//! TypeScript library of ACP, the conformance suite of MCP, and the dashboard with its tests in a
+//! browser.
 //!
 //! Sources and packages are put together below the target folder, so nothing is installed in the
 //! source tree or anywhere else, and `cargo clean` removes it.
@@ -31,7 +32,18 @@ exit 0
 /// The official TypeScript SDK with our binary as its CLI. Its own CLI is an optional dependency,
 /// which is left out.
 pub(crate) fn sdk_test_steps() -> Result<Vec<Invocation>> {
-    let project = NodeProject::new("tests/typescript", "sdk-typescript")?;
+    compiled_test_steps("tests/typescript", "sdk-typescript")
+}
+
+/// The official TypeScript library of the Agent Client Protocol, as an editor with our binary as
+/// its agent.
+pub(crate) fn acp_test_steps() -> Result<Vec<Invocation>> {
+    compiled_test_steps("tests/typescript-acp", "acp-typescript")
+}
+
+/// Installs, compiles and runs the cases of a folder.
+fn compiled_test_steps(sources: &str, installed: &str) -> Result<Vec<Invocation>> {
+    let project = NodeProject::new(sources, installed)?;
     let mut steps = project.install_steps(&["--omit=optional"]);
     steps.extend([project.compile_step(), cargo::binary_for_checks(), project.test_step()?]);
     Ok(steps)

@@ -68,3 +68,15 @@ fn the_conformance_suite_runs_on_its_own_node_with_the_binary_of_the_check() {
     assert!(last.contains("node_modules/node/bin/node") && last.ends_with("run.mjs"), "{last}");
     assert!(last.contains("/ci/windlass "), "{last}");
 }
+
+#[test]
+fn the_editor_cases_have_versions_and_hashes_and_no_addresses() {
+    let lock = include_str!("../../tests/typescript-acp/package-lock.json");
+    assert!(!lock.contains("://") && !lock.contains("\"resolved\""));
+    let packages = lock.matches("\"node_modules/").count();
+    assert!(packages > 2 && lock.matches("\"integrity\"").count() == packages);
+    let manifest = include_str!("../../tests/typescript-acp/package.json");
+    assert!(!manifest.contains(['^', '~', '*']));
+    let commands = shown(&node_env::acp_test_steps().expect("a workspace"));
+    assert!(commands.iter().any(|command| command.contains("acp-typescript/build/run.js")));
+}

@@ -55,6 +55,25 @@ pub(crate) fn sdk_test_steps() -> Result<Vec<Invocation>> {
     ])
 }
 
+/// The official Python library of the Agent Client Protocol, as an editor with our binary as its
+/// agent.
+pub(crate) fn acp_test_steps() -> Result<Vec<Invocation>> {
+    let python = PythonEnv::in_target_folder("acp-python")?;
+    let cases = script_path("acp")?;
+    let requirements = path_text(&cases.join("requirements.txt"));
+    let windlass = path_text(&workspace::target_folder()?.join("ci").join("windlass"));
+    Ok(vec![
+        python.create_step(),
+        python.install_step(&["--require-hashes", "--requirement", &requirements]),
+        cargo::binary_for_checks(),
+        python
+            .module_step("pytest")
+            .with_arguments(&["-q".to_owned(), path_text(&cases)])
+            .with_variable("WINDLASS", &windlass)
+            .with_variable("PYTHONDONTWRITEBYTECODE", "1"),
+    ])
+}
+
 /// A real model on a free port, and our adapters as its clients.
 pub(crate) fn real_model_steps() -> Result<Vec<Invocation>> {
     let python = PythonEnv::in_target_folder("real-model")?;

@@ -429,6 +429,9 @@ pub(crate) enum Command {
     /// Show what confines the commands of a folder, and what they may touch
     #[command(subcommand)]
     Sandbox(inspect_args::SandboxCommand),
+    /// Serve an editor over standard input and output with the Agent Client Protocol
+    #[cfg(feature = "acp")]
+    Acp(Box<AcpArgs>),
     /// Delete a conversation and everything stored for it
     Delete {
         /// Select a run or a conversation, by a unique beginning or end of its id
@@ -453,6 +456,14 @@ pub(crate) struct DemoArgs {
     /// Keep the project and its store afterwards
     #[arg(long)]
     pub(crate) keep: bool,
+}
+
+/// The flags of `windlass acp`.
+#[cfg(feature = "acp")]
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AcpArgs {
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 /// How a worker works.

@@ -1,5 +1,7 @@
 //! One file per command; this file dispatches.
 
+#[cfg(feature = "acp")]
+mod acp;
 mod answer;
 mod approve;
 mod cancel;
@@ -8,7 +10,7 @@ mod compact;
 mod completions;
 #[cfg(feature = "server")]
 mod dashboard;
-mod delete;
+pub(crate) mod delete;
 pub(crate) mod demo;
 mod doctor;
 pub(crate) mod explain;
@@ -79,6 +81,8 @@ fn agent_args(args: &mut CliArgs) -> Option<&mut AgentArgs> {
         Some(Command::Worker(worker)) => Some(&mut worker.agent),
         #[cfg(feature = "server")]
         Some(Command::Serve(serve)) => Some(&mut serve.agent),
+        #[cfg(feature = "acp")]
+        Some(Command::Acp(acp)) => Some(&mut acp.agent),
         Some(_) => None,
     }
 }
@@ -122,6 +126,8 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Serve(args)) => Box::pin(serve::run(*args)).await,
         #[cfg(feature = "server")]
         Some(Command::Dashboard(args)) => dashboard::run(&args),
+        #[cfg(feature = "acp")]
+        Some(Command::Acp(args)) => Box::pin(acp::run(*args)).await,
         Some(Command::Delete { conversation, store, json }) => {
             delete::run(&conversation, &store, json).await
         }

@@ -6,6 +6,8 @@ mod api_presenter;
 mod args;
 mod commands;
 mod config;
+#[cfg(feature = "acp")]
+mod editor_host;
 mod exit;
 mod inspect;
 #[cfg(feature = "terminal")]

@@ -6,6 +6,8 @@ mod answer_choices;
 mod call;
 mod call_text;
 mod core_codes;
+#[cfg(feature = "acp")]
+mod editor;
 mod error;
 pub(crate) mod local_command;
 pub(crate) mod lookup;
@@ -39,6 +41,8 @@ pub(crate) use call_text::{
     format_tool_use, result_text, running_calls, sub_agent_finished,
 };
 pub(crate) use core_codes::{abandon_cause, accepted_answers, answer_words, command_rejection};
+#[cfg(feature = "acp")]
+pub(crate) use editor::{CANCEL_IN_EDITOR, CLEAR_IN_EDITOR, mcp_servers_not_connected};
 pub(crate) use error::{
     NO_MATCHING_RUNS, NO_RUNS, command_after_options, not_behind, not_detached, similar_command,
     store_missing, unknown_agent, unknown_agent_model, unknown_command, unknown_store_scheme,

@@ -9,7 +9,7 @@ use windlass::core::settings::conversation_settings::Settings;
 use windlass::mcp::{McpServers, ServerSpec};
 use windlass::models::ModelRegistry;
 use windlass::ports::Store;
-use windlass::tools::{CommandHooks, HookReport, ToolContext};
+use windlass::tools::{CommandHooks, OpenFiles, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
 
 use crate::args::{AgentArgs, WhenAsked};
@@ -34,15 +34,18 @@ mod agents;
 mod api_run_settings;
 mod folder_check;
 mod folder_sandbox;
+mod host_files;
 pub(crate) mod mcp_servers;
 mod profile_check;
 mod prompt_text;
+pub(crate) mod session_changes;
 mod store_location;
 
 #[cfg(feature = "server")]
 pub(crate) use api_run_settings::resolve_run_options;
 pub(crate) use folder_check::ask_about_trust;
 pub(crate) use folder_sandbox::sandbox_of_folder;
+pub(crate) use host_files::HookReportSink;
 pub(crate) use profile_check::check_profile;
 pub(crate) use store_location::{
     no_runs_message, open_existing_store, open_file, open_store, server_address, store_path,
@@ -163,10 +166,9 @@ pub(crate) struct HostParts {
     pub(crate) hook_reports: Option<HookReportSink>,
     /// Whether sub-agents may work in the background: the program follows the conversation.
     pub(crate) background_agents: bool,
+    /// The files that are open in an editor.
+    pub(crate) open_files: Option<Arc<dyn OpenFiles>>,
 }
-
-/// Receives reports about hooks.
-pub(crate) type HookReportSink = Arc<dyn Fn(HookReport<'_>) + Send + Sync>;
 
 /// The runs to which flags apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,7 +210,7 @@ async fn start_with(
     let agents = agents::load_agents(args, &workspace, folder.trust)?;
     check_old_state(&clock);
     let workplace = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
-    let workplace = workplace.or_usage_error()?.with_rules(settings.rules.clone());
+    let workplace = host.add_files_to(workplace.or_usage_error()?, &settings);
     let skills = Skills::load(args, &workspace, folder.trust);
     skills.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
     let web = (&config.web, &clock);

@@ -62,7 +62,11 @@ fn the_schemas_are_those_that_callers_know() {
     let schema =
         |name: &str| -> Value { tools.get(name).unwrap().spec().input_schema.read().unwrap() };
     let names = |name: &str| -> Vec<String> {
-        schema(name)["properties"].as_object().unwrap().keys().cloned().collect()
+        let schema = schema(name);
+        let mut names: Vec<String> =
+            schema["properties"].as_object().unwrap().keys().cloned().collect();
+        names.sort_unstable();
+        names
     };
     assert_eq!(
         names("Bash"),

@@ -100,6 +100,14 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
         work: PartWork::Programs(node_env::mcp_test_steps),
     },
     CheckPart {
+        name: "acp",
+        description: "editors made with the official Python and TypeScript libraries (installs them first)",
+        budget_seconds: 90,
+        work: PartWork::Programs(|| {
+            Ok([python_env::acp_test_steps()?, node_env::acp_test_steps()?].concat())
+        }),
+    },
+    CheckPart {
         name: "explore",
         description: "every interleaving of the core within bounds (builds in release first)",
         budget_seconds: 220,

@@ -40,9 +40,11 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
     ),
     // A front end: a client of the facade.
     ("windlass-server", &["windlass"]),
+    ("windlass-acp", &["windlass"]),
     (
         "windlass-cli",
         &[
+            "windlass-acp",
             "windlass-core",
             "windlass-runtime",
             "windlass-server",

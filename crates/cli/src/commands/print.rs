@@ -38,7 +38,9 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     };
     let prompt = match meant.inspect_err(|error| output::print_no_conversation(error, &print))? {
         None => typed,
-        Some(SlashCommand::Local(command)) => return local_commands::run(&command, &print).await,
+        Some(SlashCommand::Local(command)) => {
+            return Box::pin(local_commands::run(&command, &print)).await;
+        }
         Some(SlashCommand::Custom(custom, rest)) => {
             expand_custom_command(&custom, &rest, &mut print.agent).or_usage_error()?
         }

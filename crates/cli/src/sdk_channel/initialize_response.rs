@@ -6,14 +6,7 @@ use windlass::tools::GENERAL_PURPOSE_AGENT;
 use crate::prompt::slash_command::LocalCommand;
 use crate::sdk;
 use crate::setup::RunSetup;
-
-/// The names by which people choose a model, and what to expect of it.
-const MODEL_CHOICES: [(&str, &str, &str); 4] = [
-    ("default", "Default", "the model of the settings"),
-    ("opus", "Opus", "for the hardest work"),
-    ("sonnet", "Sonnet", "for everyday work"),
-    ("haiku", "Haiku", "fast and cheap"),
-];
+use crate::setup::session_changes::MODEL_CHOICES;
 
 /// Builds the answer.
 pub(super) fn initialize_response(setup: &RunSetup, session_state: &str) -> Value {

@@ -1,7 +1,6 @@
 //! Slash commands in prompts of the program: those built in are answered here, custom ones become
 //! prompts.
 
-use windlass::core::permission::PermissionRule;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::messages::{ConversationResetMessage, Message, format_iso_time};
@@ -13,13 +12,12 @@ use super::incoming::UserPrompt;
 use crate::commands::local_commands;
 use crate::commands::newest_conversation::record_cleared_conversation;
 use crate::config::claude::custom_commands::CustomCommand;
-use crate::config::claude::permission_settings;
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::id_lookup::LANE_PREFIX;
 use crate::messages;
-use crate::prompt::command_arguments;
 use crate::prompt::slash_command::{self, LocalCommand, LocalCommandCall, SlashCommand};
 use crate::setup;
+use crate::setup::session_changes::expand_custom_command;
 
 /// What a prompt means.
 pub(super) enum PromptMeaning {
@@ -51,21 +49,10 @@ impl Channel {
         }
     }
 
-    /// Makes a prompt of a custom command. Its rules and its model apply to this prompt alone.
+    /// Makes a prompt of a custom command.
     fn expand_custom(&self, command: &CustomCommand, rest: &str) -> anyhow::Result<PromptMeaning> {
-        let page = command
-            .read_page()
-            .map_err(|reason| anyhow::anyhow!("cannot use /{}: {reason}", command.name))?;
-        let mut settings = self.setup.settings.clone();
-        let rules = page.rules.iter().flat_map(|rules| permission_settings::split_list(rules));
-        let rules = rules.map(|rule| permission_settings::parse_rule(&rule));
-        settings.rules.allow.extend(rules.collect::<Result<Vec<PermissionRule>, _>>()?);
-        if let Some(model) = page.model.filter(|_| self.print.agent.model.model.is_none()) {
-            let mut args = self.print.agent.clone();
-            args.model.model = Some(model);
-            setup::select_model(&mut settings, &args)?;
-        }
-        let text = command_arguments::fill_arguments(&page.prompt, rest);
+        let settings = self.setup.settings.clone();
+        let (text, settings) = expand_custom_command((command, rest), settings, &self.print.agent)?;
         Ok(PromptMeaning::Custom { text, settings: Box::new(settings) })
     }
 

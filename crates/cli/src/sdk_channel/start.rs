@@ -161,6 +161,7 @@ impl Connection {
             hooks: Some(self.host_hooks(hook_config)?),
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
             background_agents: true,
+            open_files: None,
         };
         let setup = setup::start_for_host(found.stored.clone(), &self.print.agent, parts).await?;
         let session = conversation::open(&self.print, &setup, found)

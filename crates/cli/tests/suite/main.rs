@@ -8,6 +8,8 @@ mod sdk_channel;
 mod sdk_sessions;
 mod test_home;
 
+mod acp;
+mod acp_sessions;
 mod agents;
 mod approvals;
 mod arguments;
@@ -42,6 +44,7 @@ mod profiles;
 mod questions;
 mod queued_prompts;
 mod raw;
+mod raw_editor;
 mod recording_server;
 mod resume;
 mod retry_timeout;

@@ -8,13 +8,12 @@ use windlass::core::settings::model_change::ModelChange;
 use windlass::core::settings::run_settings::RunSettings;
 use windlass::messages::SystemEvent;
 use windlass::ports::StoreError;
-use windlass::process_rights;
 
 use super::{ControlAnswer, ControlRequest};
 use crate::config::claude::permission_settings;
 use crate::config::permission_mode::apply_mode;
 use crate::sdk_channel::channel_loop::Channel;
-use crate::setup;
+use crate::setup::session_changes::{self, check_mode};
 
 /// The modes that a program can choose, for the error about another one.
 const MODES: &str = "default, acceptEdits, plan, dontAsk, auto, bypassPermissions";
@@ -27,24 +26,9 @@ pub(super) async fn set_permission_mode(
     let name = request.text("mode").unwrap_or_default();
     let mode = permission_settings::parse_mode(name)
         .map_err(|_| format!("invalid permission mode `{name}`; use one of {MODES}"))?;
-    check_mode(channel, mode)?;
+    check_mode(mode, &channel.print.agent, &channel.initial_settings)?;
     change_mode(channel, mode).await.map_err(|error| format!("{error:#}"))?;
     Ok(json!({ "mode": mode }))
-}
-
-/// Checks that the program may choose this mode.
-fn check_mode(channel: &Channel, mode: PermissionMode) -> Result<(), String> {
-    mode.validate(process_rights()).map_err(|error| error.to_string())?;
-    let may_bypass = channel.print.agent.permissions.allow_dangerously_skip_permissions
-        || channel.initial_settings.rules.mode == PermissionMode::BypassPermissions;
-    match mode {
-        PermissionMode::BypassPermissions if !may_bypass => Err(
-            "the mode bypassPermissions is not available, because the session was not started with \
-             --dangerously-skip-permissions or --allow-dangerously-skip-permissions"
-                .to_owned(),
-        ),
-        _ => Ok(()),
-    }
 }
 
 /// Changes the mode of this session.
@@ -68,22 +52,12 @@ pub(super) fn mode_status(channel: &Channel) -> SystemEvent {
 
 /// Sets the model; without one, that of the start is used again.
 pub(super) async fn set_model(channel: &mut Channel, request: &ControlRequest) -> ControlAnswer {
-    let name = request.text("model").filter(|name| !matches!(*name, "" | "default"));
-    match name {
-        Some(name) => {
-            let mut args = channel.print.agent.clone();
-            args.model.model = Some(name.to_owned());
-            setup::select_model(&mut channel.setup.settings, &args)
-                .map_err(|error| format!("{error:#}"))?;
-        }
-        None => {
-            let initial = &channel.initial_settings;
-            let settings = &mut channel.setup.settings;
-            settings.model = initial.model.clone();
-            settings.fallback.clone_from(&initial.fallback);
-            settings.window.summariser = initial.window.summariser.clone();
-        }
-    }
+    let changed = session_changes::set_model(
+        &mut channel.setup.settings,
+        &channel.initial_settings,
+        (request.text("model"), &channel.print.agent),
+    );
+    changed.map_err(|error| format!("{error:#}"))?;
     change_active_model(channel).await.map_err(|error| error.to_string())?;
     Ok(json!({ "model": channel.setup.settings.model.name }))
 }
