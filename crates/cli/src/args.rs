@@ -404,6 +404,8 @@ pub(crate) enum Command {
     },
     /// Start a new conversation from the history of another
     Fork(inspect_args::ForkArgs),
+    /// Take back the last prompt, with what its run has done to the files
+    Rewind(Box<inspect_args::RewindArgs>),
     /// Compact the context of a conversation before its next model call
     Compact(inspect_args::CompactArgs),
     /// Trust a folder, so that its settings may run commands and allow calls until they change

@@ -26,6 +26,7 @@ pub(crate) mod print;
 mod raw;
 mod replay;
 mod resume;
+mod rewind;
 mod runs;
 mod sandbox;
 mod scripted;
@@ -78,6 +79,7 @@ fn agent_args(args: &mut CliArgs) -> Option<&mut AgentArgs> {
             | Command::Cancel { agent, .. },
         ) => Some(agent),
         Some(Command::Approve(approve)) => Some(&mut approve.agent),
+        Some(Command::Rewind(rewind)) => Some(&mut rewind.agent),
         Some(Command::Worker(worker)) => Some(&mut worker.agent),
         #[cfg(feature = "server")]
         Some(Command::Serve(serve)) => Some(&mut serve.agent),
@@ -144,6 +146,7 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Sandbox(command)) => sandbox::run(&command).await,
         Some(Command::Fork(args)) => fork::run(&args).await,
         Some(Command::Approve(args)) => approve::run(*args).await,
+        Some(Command::Rewind(args)) => Box::pin(rewind::run(&args)).await,
         Some(Command::Compact(args)) => compact::run(&args).await,
         Some(Command::Completions(args)) => completions::run(&args),
         Some(Command::Man(args)) => man::run(&args),

@@ -20,6 +20,7 @@ mod names;
 mod question;
 mod record;
 pub(crate) mod report;
+pub(crate) mod rewind;
 pub(crate) mod sandbox;
 pub(crate) mod scripted;
 #[cfg(feature = "server")]

@@ -10,6 +10,7 @@
 mod iso_time;
 mod message;
 mod message_place;
+mod message_tree;
 mod message_uuid;
 mod projection;
 mod schema;
@@ -27,6 +28,7 @@ pub use message::{
     UserMessageBody,
 };
 pub use message_place::{MessagePlace, find_message};
+pub use message_tree::MessageTree;
 pub use message_uuid::derive_uuid;
 pub use projection::{
     MessageProjection, ProjectionOptions, ResultAudience, ResultLabel, StartedTask, SubAgentOrigin,

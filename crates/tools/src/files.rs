@@ -20,6 +20,7 @@ pub use paths::sandbox_paths::SandboxPaths;
 pub use read::ReadTool;
 pub use write::WriteTool;
 pub use write::patch::{DiffHunk, diff_hunks};
+pub(crate) use write::{atomic_write, content_hash, write_target};
 
 pub(crate) use blocking_task::run_blocking;
 pub(crate) use paths::lexical::resource_keys;

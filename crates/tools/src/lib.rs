@@ -14,6 +14,7 @@
 
 mod command_tools;
 mod conversation_tools;
+mod file_history;
 mod files;
 pub mod hooks;
 pub mod limits;
@@ -38,6 +39,7 @@ pub use conversation_tools::{
     AskUserQuestionTool, ExitPlanModeTool, InvalidOutputSchema, JournalTool, StructuredOutput,
     TodoItem, TodoStatus, TodoWriteTool,
 };
+pub use file_history::{FileRewind, FileRewindError, RewindPoint};
 pub use files::{
     Attachment, ConfigFileError, DiffHunk, EditTool, FilePrefix, OpenFiles, PathZones, ReadTool,
     SandboxPaths, WriteTool, diff_hunks, read_beneath, read_following_links,

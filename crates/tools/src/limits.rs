@@ -107,6 +107,12 @@ pub const MAX_NOTE_BYTES: u64 = 1024 * 1024;
 pub const MAX_READ_FILES_PER_BUCKET: usize = 64;
 /// Maximum size of a file that is recorded as read and can be edited.
 pub const MAX_EDIT_BYTES: u64 = 16 * 1024 * 1024;
+/// Maximum number of contents that the file history of a conversation keeps; the oldest are evicted.
+pub const MAX_HISTORY_BLOBS: usize = 2_000;
+/// Maximum bytes of these contents.
+pub const MAX_HISTORY_BYTES: u64 = 512 * 1024 * 1024;
+/// Maximum size of the journal of changes of a conversation. Later changes are not noted.
+pub const MAX_JOURNAL_BYTES: u64 = 32 * 1024 * 1024;
 /// Lines of context shown around an edit.
 pub const EDIT_CONTEXT_LINES: usize = 3;
 /// Maximum number of lines shown of an edit.

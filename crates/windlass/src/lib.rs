@@ -132,6 +132,7 @@ pub mod ports;
 mod query;
 mod questions;
 mod resume;
+mod rewind;
 mod runs;
 
 pub use agent_definition::AgentDefinition;
@@ -147,6 +148,7 @@ pub use query::{
 };
 pub use questions::{AnswerAcceptance, OpenQuestion};
 pub use resume::{ResumeOutcome, ResumeRequest, request_resume};
+pub use rewind::{Rewind, RewindError};
 pub use runs::{PromptAcceptance, PromptDelivery, RunPage, RunQuery};
 /// Settings, records, messages and the decision functions: the types that the other items of this
 /// crate refer to.

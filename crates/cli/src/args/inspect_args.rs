@@ -147,6 +147,43 @@ pub(crate) struct ApproveArgs {
     pub(crate) agent: AgentArgs,
 }
 
+/// What is taken back.
+#[derive(Debug, Args)]
+pub(crate) struct RewindArgs {
+    /// Select a conversation, or a run to take back, by a unique beginning or end of its id [default:
+    /// the newest run of this folder]
+    pub(crate) id: Option<String>,
+    /// Take back this prompt and what follows it, or go back to this message
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) to: Option<String>,
+    /// Bring back the files only
+    #[arg(long, conflicts_with = "conversation")]
+    pub(crate) files: bool,
+    /// Shorten the conversation only
+    #[arg(long)]
+    pub(crate) conversation: bool,
+    /// Overwrite files that something else has changed since
+    #[arg(long, conflicts_with = "conversation")]
+    pub(crate) force: bool,
+    /// Print what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+impl RewindArgs {
+    /// Returns whether files are brought back.
+    pub(crate) fn rewinds_files(&self) -> bool {
+        !self.conversation
+    }
+
+    /// Returns whether the conversation is shortened.
+    pub(crate) fn rewinds_conversation(&self) -> bool {
+        !self.files
+    }
+}
+
 /// What is made smaller.
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {

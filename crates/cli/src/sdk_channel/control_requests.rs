@@ -3,6 +3,7 @@
 
 mod file_requests;
 mod mcp_requests;
+mod rewind_requests;
 mod session_info;
 mod session_settings;
 mod task_requests;
@@ -46,6 +47,7 @@ pub(super) async fn handle(
         "mcp_reconnect" | "mcp_toggle" => mcp_requests::change_server(channel, &request).await,
         "read_file" => file_requests::read_file(channel, &request),
         "seed_read_state" => file_requests::seed_read_state(channel, &request),
+        "rewind_files" => rewind_requests::rewind_files(channel, &request).await,
         "stop_task" => task_requests::stop_task(channel, &request).await,
         "background_tasks" => Ok(json!({})),
         "cancel_async_message" => task_requests::cancel_async_message(channel, &request),

@@ -48,6 +48,7 @@ mod raw_editor;
 mod recording_server;
 mod resume;
 mod retry_timeout;
+mod rewind;
 mod run_ends;
 mod run_settings;
 mod runs;

@@ -76,8 +76,7 @@ fn run_edit(
         .ok_or_else(|| file_errors::not_found_error(&resolved.display_path))?;
     write_target::check_was_read(&state, &resolved, &before)?;
     let (bytes, text) = edited_contents(&resolved, &before.bytes, asked)?;
-    let place = (tool_context.open_files(), &resolved);
-    write_intent::write_with_intent(context, &state, place, Some(&before), &bytes)?;
+    write_intent::write_with_intent(tool_context, context, &resolved, Some(&before), &bytes)?;
     let detail = patch::encode_patch(&before.bytes, &bytes);
     Ok(ToolOutcome::DoneWithDetail { content: RawJson::string(&text), detail })
 }

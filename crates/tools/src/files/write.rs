@@ -1,12 +1,12 @@
 //! `WriteTool`: writes the whole contents of a file.
 
-pub(super) mod atomic_write;
-pub(super) mod content_hash;
+pub(crate) mod atomic_write;
+pub(crate) mod content_hash;
 pub(super) mod encoding;
 pub(super) mod patch;
 pub(super) mod text_replacement;
 pub(super) mod write_intent;
-pub(super) mod write_target;
+pub(crate) mod write_target;
 
 #[cfg(test)]
 mod atomic_write_tests;
@@ -79,8 +79,7 @@ fn run_write(
         write_target::check_was_read(&state, &resolved, before)?;
     }
     let bytes = encode_content(&resolved, before.as_ref(), asked.content.as_bytes())?;
-    let place = (tool_context.open_files(), &resolved);
-    write_intent::write_with_intent(context, &state, place, before.as_ref(), &bytes)?;
+    write_intent::write_with_intent(tool_context, context, &resolved, before.as_ref(), &bytes)?;
     let done = if before.is_some() { "updated" } else { "created" };
     let lines = match asked.content.lines().count() {
         1 => "1 line".to_owned(),

@@ -188,6 +188,6 @@ pub(crate) fn evict_oldest_files(folder: &Path, max_files: usize, max_bytes: u64
 }
 
 /// Creates a folder that only this user can access.
-fn create_private_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

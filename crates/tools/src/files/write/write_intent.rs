@@ -8,13 +8,15 @@ use windlass_core::call::call_facts::{CallFacts, ProbeSupport};
 use windlass_core::call::outcome::ToolError;
 use windlass_core::log::ids::CallId;
 use windlass_core::log::input::ProbeResult;
+use windlass_core::run::child_runs::root_lane;
 use windlass_runtime::ports::CallContext;
 
 use super::atomic_write;
 use super::content_hash;
 use super::write_target;
 use super::write_target::FileSnapshot;
-use crate::files::open_files::{self, OpenFiles};
+use crate::file_history::{self, ChangeOrigin};
+use crate::files::open_files;
 use crate::files::paths::resolved_path::ResolvedPath;
 use crate::tool_context::ToolContext;
 use crate::tool_context::tool_state::ToolState;
@@ -31,12 +33,13 @@ struct WriteIntent {
 
 /// Writes `bytes` and records the file as read: the model that wrote a file knows its contents.
 pub(crate) fn write_with_intent(
+    tool_context: &ToolContext,
     context: &CallContext,
-    state: &ToolState,
-    (open_files, resolved): (Option<&dyn OpenFiles>, &ResolvedPath),
+    resolved: &ResolvedPath,
     before: Option<&FileSnapshot>,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
+    let state = tool_context.tool_state(&context.lane);
     let after = content_hash::hash_bytes(bytes);
     let intent = WriteIntent {
         key: context.idempotency_key.to_string(),
@@ -46,7 +49,11 @@ pub(crate) fn write_with_intent(
     };
     // Without the intent a human is asked after a crash in the middle, who can tell as well.
     state.write_note(&intent_note(context.call), &intent).unwrap_or_default();
-    let is_shown = match open_files {
+    let at = tool_context.clock().now();
+    let origin = ChangeOrigin { lane: &context.lane, call: context.call, at };
+    let root = tool_context.tool_state(&root_lane(&context.lane));
+    file_history::note_change(&root, &origin, &resolved.real_path(), before, &after);
+    let is_shown = match tool_context.open_files() {
         Some(open_files) => open_files::write_shown(open_files, resolved, bytes)?,
         None => false,
     };
