@@ -26,9 +26,15 @@ pub(crate) fn client_comment() -> Option<String> {
     Some(format!("{entry}, agent-sdk/{version}"))
 }
 
-/// Sets how often a failed model call is repeated. A program wants to know of an outage after the
-/// retries, and does not wait for its end.
-pub(crate) fn apply_retry_limits(limits: &mut Limits) {
+/// Characters of a result that a program expects the model to see.
+const RESULT_CHARS: u64 = 100_000;
+
+/// Sets how often a failed model call is repeated, and how long results may be unless a setting says
+/// so. A program wants to know of an outage after the retries, and does not wait for its end.
+pub(crate) fn apply_limits(limits: &mut Limits) {
+    if limits.result_chars == Limits::default().result_chars {
+        limits.result_chars = RESULT_CHARS;
+    }
     let retries = std::env::var("CLAUDE_CODE_MAX_RETRIES").ok();
     if let Some(retries) = retries.and_then(|text| text.parse().ok()) {
         limits.model_retries = retries;

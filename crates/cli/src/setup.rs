@@ -13,7 +13,6 @@ use windlass::tools::{CommandHooks, OpenFiles, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
 
 use crate::args::{AgentArgs, WhenAsked};
-use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::custom_commands::{self, CustomCommand};
 use crate::config::claude::hook_config::{self, HookListeners};
 use crate::config::claude::output_styles;
@@ -67,8 +66,8 @@ pub(crate) struct RunSetup {
     pub(crate) store: Arc<dyn Store>,
     /// The settings of its runs.
     pub(crate) settings: Settings,
-    /// The names of the sub-agents.
-    pub(crate) agents: Vec<String>,
+    /// The sub-agents.
+    pub(crate) agents: agents::AgentListing,
     /// The names of the commands that a prompt can begin with.
     pub(crate) slash_commands: Vec<String>,
     /// The names of the skills.
@@ -223,7 +222,7 @@ async fn start_with(
     let listeners = hook_listeners(host.hook_reports, &hook_messages);
     let known = (&sources[..], workspace.as_path(), &clock);
     let commands = build_hooks(&mut settings, known, host.hooks.as_ref(), listeners)?;
-    let own_names = agent_names(&tools, &agents.found);
+    let listed = agents::AgentListing::of(&tools, &agents.found);
     let mut owner = settings.clone();
     if flags == FlagScope::OwnRun {
         if run_settings::is_given(args, &others) {
@@ -254,7 +253,7 @@ async fn start_with(
         windlass,
         store,
         settings,
-        agents: own_names,
+        agents: listed,
         slash_commands: slash_command_names(args, &custom_commands),
         skills: skills.names().map(str::to_owned).collect(),
         output_style: output_style.to_owned(),
@@ -490,10 +489,4 @@ fn offer(
     settings.output = toolset::structured_output(args);
     settings.check_tool_names()?;
     Ok(tools)
-}
-
-/// The names of the sub-agents, if the agent tool is offered.
-fn agent_names(tools: &ToolRegistry, agents: &[AgentSpec]) -> Vec<String> {
-    let names = || agents.iter().map(|agent| agent.name.clone()).collect();
-    tools.get(toolset::AGENT_TOOL).map_or_else(Vec::new, |_| names())
 }

@@ -24,6 +24,7 @@ use crate::permission::{Grant, PermissionMode};
 use crate::run::active_run::{ReachedTimeLimit, Round, Run, RunPhase, StopRequest};
 use crate::run::conversation::{Conversation, SharedSpending};
 use crate::settings::conversation_settings::Settings;
+use crate::stop::StopCause;
 
 /// Applies one record to `c`: the record belongs to an entry of time `at` whose input was `input`.
 pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Record) {
@@ -47,6 +48,9 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::PromptWithdrawn {} => c.transcript.withdraw_prompt(),
         Record::JournalShown {} => prompts::apply_journal_shown(c),
         Record::RunFinished { run, cause, other_causes, text_override } => {
+            if *cause == StopCause::UserCancel {
+                prompts::keep_partial_reply(c, input, run);
+            }
             prompts::apply_run_finished(c, run, *cause, other_causes, text_override.as_ref());
             if let Some(ended) = &mut c.last_run_end {
                 ended.ended_by_timer = matches!(input, Input::TimerFired {});

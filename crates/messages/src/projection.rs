@@ -189,6 +189,8 @@ impl MessageProjection {
     pub fn on_reply_event(&mut self, model_call: ModelCallId, event: &str) -> Vec<Message> {
         if self.options.reply_events {
             for event in self.reply_events.push(model_call, event) {
+                let text = event.pointer("/delta/text").and_then(Value::as_str);
+                self.live_text.push_str(text.unwrap_or_default());
                 self.add_stream_event(event);
             }
         }
@@ -198,6 +200,12 @@ impl MessageProjection {
     /// Takes a piece of the reply in flight, of which an interrupt leaves nothing else.
     pub fn on_text_delta(&mut self, text: &str) {
         self.live_text.push_str(text);
+    }
+
+    /// Returns what was seen of the reply in flight.
+    #[must_use]
+    pub fn live_text(&self) -> &str {
+        &self.live_text
     }
 
     /// Returns the provider's id of a call of the run, and the name of its tool.

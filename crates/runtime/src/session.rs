@@ -260,7 +260,7 @@ impl Session {
             waiting.iter().any(|message| {
                 matches!(
                     &message.body,
-                    InboxCommand::Cancel { run: Some(target) } | InboxCommand::Abort { run: Some(target) }
+                    InboxCommand::Cancel { run: Some(target) } | InboxCommand::Abort { run: Some(target), .. }
                         if target == run
                 )
             })

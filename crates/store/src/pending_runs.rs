@@ -41,7 +41,7 @@ pub(crate) fn merge_pending(
                 let description = RunDescription::from_prompt(blocks);
                 queued.push(queued_run(run.clone(), description, &message));
             }
-            InboxCommand::Cancel { run } | InboxCommand::Abort { run } => {
+            InboxCommand::Cancel { run } | InboxCommand::Abort { run, .. } => {
                 cancelled.entry(message.lane).or_default().push(run.clone());
             }
             InboxCommand::Prompt { .. }

@@ -168,7 +168,7 @@ impl Windlass {
 fn closes_question(command: &InboxCommand, open: &OpenQuestion) -> bool {
     match command {
         InboxCommand::Answer { question, .. } => *question == open.question.id,
-        InboxCommand::Cancel { run } | InboxCommand::Abort { run } => {
+        InboxCommand::Cancel { run } | InboxCommand::Abort { run, .. } => {
             run.as_ref().is_none_or(|run| *run == open.run.run)
         }
         _ => false,

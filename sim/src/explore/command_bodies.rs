@@ -35,7 +35,7 @@ pub(crate) fn body(world: &mut ExploredState, letter: CommandChoice) -> InboxCom
             result: None,
         },
         CommandChoice::Cancel => InboxCommand::Cancel { run: None },
-        CommandChoice::Abort => InboxCommand::Abort { run: None },
+        CommandChoice::Abort => InboxCommand::Abort { run: None, partial_reply: None },
         CommandChoice::CancelQueued => InboxCommand::Cancel {
             run: world.live.prompt_queue.back().map(|queued| queued.run.clone()),
         },

@@ -238,7 +238,7 @@ fn stale_commands(world: &ExploredState) -> Vec<InboxCommand> {
         InboxCommand::UpdatePermissions { updates: Vec::new() },
         InboxCommand::SetModel { change: Arc::default() },
         InboxCommand::Cancel { run: Some(RunId::from("nobody")) },
-        InboxCommand::Abort { run: Some(RunId::from("nobody")) },
+        InboxCommand::Abort { run: Some(RunId::from("nobody")), partial_reply: None },
         InboxCommand::prompt(RunId::from("empty"), vec![ContentBlock::text(" ")]),
     ];
     letters.extend(known.map(|run| InboxCommand::prompt(run, vec![ContentBlock::text("again")])));

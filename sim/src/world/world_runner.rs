@@ -170,7 +170,11 @@ impl WorldRunner {
 
     fn abort(&mut self, lane: usize, run: Option<u32>) {
         let run = run.map(|run| run_id(lane, run));
-        self.send_command(lane, format!("abort {}", self.scheduled), InboxCommand::Abort { run });
+        self.send_command(
+            lane,
+            format!("abort {}", self.scheduled),
+            InboxCommand::Abort { run, partial_reply: None },
+        );
     }
 
     fn stray_answer(&mut self, lane: usize, question: u32) {

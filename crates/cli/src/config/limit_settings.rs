@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use serde::{Serialize, de::DeserializeOwned};
-use windlass::core::budget::spending::{CapAction, SpendingCaps};
+use windlass::core::budget::spending::{CapAction, CapCheck, SpendingCaps};
 use windlass::core::guard::completion_gate::ChecklistItem;
 use windlass::core::settings::conversation_settings::Settings;
 
@@ -45,7 +45,9 @@ pub(crate) fn apply_limits(
     if sdk::is_sdk_host() {
         // The SDKs count replies, and expect the results of the last one.
         settings.limits.model_replies = args.max_turns;
-        sdk::apply_retry_limits(&mut settings.limits);
+        sdk::apply_limits(&mut settings.limits);
+        // They expect a run to go on until its budget is spent.
+        settings.budget.run_usd_check = CapCheck::AfterReply;
     }
     settings.profile = Arc::from(args.profile.as_deref().unwrap_or("default"));
     settings.budget.run = SpendingCaps {

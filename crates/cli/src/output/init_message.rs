@@ -51,5 +51,5 @@ fn sdk_tool_name(tool: &str) -> String {
 fn agent_names(setup: &RunSetup) -> Vec<String> {
     let hands_out = setup.settings.tools.iter().any(|tool| *tool.name == *toolset::AGENT_TOOL);
     let like_the_parent = hands_out.then(|| GENERAL_PURPOSE_AGENT.to_owned());
-    like_the_parent.into_iter().chain(setup.agents.iter().cloned()).collect()
+    like_the_parent.into_iter().chain(setup.agents.names.iter().cloned()).collect()
 }

@@ -422,8 +422,10 @@ impl Channel {
 
     /// Stops the run of the turn in progress now.
     pub(super) async fn interrupt_turn(&mut self) -> anyhow::Result<()> {
-        if let Some(run) = self.turn.as_ref().and_then(Turn::run).cloned() {
-            self.session.abort(Some(run)).await?;
+        if let Some(turn) = &mut self.turn
+            && let Some(run) = turn.run().cloned()
+        {
+            self.session.abort_keeping(Some(run), &turn.partial_reply()).await?;
             self.resume_turn().await?;
         }
         Ok(())

@@ -53,8 +53,12 @@ pub(super) fn commands(setup: &RunSetup) -> Vec<Value> {
 /// The sub-agents.
 pub(super) fn agents(setup: &RunSetup) -> Vec<Value> {
     let names =
-        std::iter::once(GENERAL_PURPOSE_AGENT).chain(setup.agents.iter().map(String::as_str));
-    names.map(|name| json!({"name": name, "description": ""})).collect()
+        std::iter::once(GENERAL_PURPOSE_AGENT).chain(setup.agents.names.iter().map(String::as_str));
+    let described = |name| {
+        let description = setup.agents.descriptions.get(name).map_or("", String::as_str);
+        json!({"name": name, "description": description})
+    };
+    names.map(described).collect()
 }
 
 /// The models that a program can choose by name.

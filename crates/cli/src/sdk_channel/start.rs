@@ -46,6 +46,10 @@ fn asks_host(print: &PrintArgs) -> bool {
 fn apply_agents(print: &mut PrintArgs, initialize: &InitializeRequest) -> anyhow::Result<()> {
     let given = agent_spec::agents_from_json(initialize.agents.clone())?;
     print.agent.agents.given.extend(given);
+    if print.agent.agents.agent.is_some() {
+        // SDKs send an empty prompt if the program has given none.
+        print.agent.prompt.system_prompt.take_if(|prompt| prompt.trim().is_empty());
+    }
     main_agent::apply_main_agent(&mut print.agent)
 }
 

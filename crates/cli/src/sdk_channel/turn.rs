@@ -74,6 +74,11 @@ impl Turn {
         self.reader.conversation()
     }
 
+    /// What the program has seen of the reply in flight.
+    pub(super) fn partial_reply(&mut self) -> String {
+        self.reader.projection().live_text().to_owned()
+    }
+
     /// Whether the run waits for an answer, and is not driven.
     pub(super) fn is_parked(&self) -> bool {
         self.stream.is_none()

@@ -1,5 +1,6 @@
 //! The agents that a folder defines, as sub-agents of its runs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::config::config_toml::Config;
 use crate::config::model_selection;
 use crate::config::trust::folder_trust::TrustState;
 use crate::exit::OrUsageError;
-use crate::{messages, terminal};
+use crate::{messages, terminal, toolset};
 
 /// Reads the agent files, and reports what is wrong with them.
 pub(super) fn load_agents(
@@ -85,4 +86,26 @@ pub(super) fn add_sub_agents(
         builder = builder.sub_agent(&agent.name, definition);
     }
     Ok(builder)
+}
+
+/// The sub-agents, as programs list them.
+pub(crate) struct AgentListing {
+    /// Their names, if the agent tool is offered.
+    pub(crate) names: Vec<String>,
+    /// What they are for, by their names.
+    pub(crate) descriptions: BTreeMap<String, String>,
+}
+
+impl AgentListing {
+    pub(super) fn of(tools: &ToolRegistry, agents: &[AgentSpec]) -> Self {
+        let described = |agent: &AgentSpec| (agent.name.clone(), agent.description.clone());
+        let descriptions = agents.iter().map(described).collect();
+        Self { names: agent_names(tools, agents), descriptions }
+    }
+}
+
+/// The names of the sub-agents, if the agent tool is offered.
+fn agent_names(tools: &ToolRegistry, agents: &[AgentSpec]) -> Vec<String> {
+    let names = || agents.iter().map(|agent| agent.name.clone()).collect();
+    tools.get(toolset::AGENT_TOOL).map_or_else(Vec::new, |_| names())
 }

@@ -11,7 +11,7 @@ use crate::message::content_block::ContentBlock;
 use crate::message::prompt_texts;
 use crate::message::reply::TokenUsage;
 use crate::permission::{Grant, MAX_RULES};
-use crate::run::active_run::Run;
+use crate::run::active_run::{Run, StopPoint};
 use crate::run::child_runs::{notification_run_id, sub_agent_id};
 use crate::run::conversation::{Conversation, QueuedPrompt, RunEnd};
 use crate::settings::run_settings::RunSettings;
@@ -214,6 +214,17 @@ pub(super) fn apply_run_finished(
         stopped_during: run.stop_request.map(|stop| stop.during),
         deferred_tool_use: run.deferred_tool_use,
     });
+}
+
+/// Keeps what a person has seen of the reply that an abort cut off.
+pub(super) fn keep_partial_reply(c: &mut Conversation, input: &Input, id: &RunId) {
+    let Some(run) = c.run.as_ref().filter(|run| run.id == *id) else { return };
+    if run.stop_request.is_none_or(|stop| stop.during != StopPoint::ModelCall) {
+        return;
+    }
+    if let Some(text) = input.partial_reply() {
+        c.transcript.push_partial_reply(text);
+    }
 }
 
 pub(super) fn apply_forked(c: &mut Conversation) {

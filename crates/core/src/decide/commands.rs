@@ -57,7 +57,7 @@ fn is_cancelled(run: &RunId, later: &[InboxMessage]) -> bool {
     later.iter().any(|message| {
         matches!(
             &message.body,
-            InboxCommand::Cancel { run: Some(target) } | InboxCommand::Abort { run: Some(target) }
+            InboxCommand::Cancel { run: Some(target) } | InboxCommand::Abort { run: Some(target), .. }
                 if target == run
         )
     })
@@ -73,7 +73,7 @@ fn is_active_run_cancelled(draft: &DecisionDraft<'_>, later: &[InboxMessage]) ->
     let current = |message: &InboxMessage| {
         matches!(
             message.body,
-            InboxCommand::Cancel { run: None } | InboxCommand::Abort { run: None }
+            InboxCommand::Cancel { run: None } | InboxCommand::Abort { run: None, .. }
         )
     };
     draft.run().is_some_and(|run| is_cancelled(&run.id, later)) || later.iter().any(current)
@@ -108,7 +108,9 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, message: &InboxMessage) -> Ne
             human_answers::on_answer(draft, message.id, *question, answer)
         }
         InboxCommand::Cancel { run } => on_stop(draft, message.id, run.as_ref(), StopMode::Cancel),
-        InboxCommand::Abort { run } => on_stop(draft, message.id, run.as_ref(), StopMode::Abort),
+        InboxCommand::Abort { run, .. } => {
+            on_stop(draft, message.id, run.as_ref(), StopMode::Abort)
+        }
         InboxCommand::ChildFinished { result, .. } => {
             on_child_finished(draft, message.id, result.as_ref())
         }

@@ -75,6 +75,9 @@ pub enum InboxCommand {
     Abort {
         /// The run to abort; the active one if not given.
         run: Option<RunId>,
+        /// What a reader has seen of the reply in flight: it stays in the conversation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        partial_reply: Option<Arc<str>>,
     },
     /// A child run ended.
     #[serde(rename = "child_finished/1")]

@@ -9,7 +9,7 @@ use crate::budget::spending::Spending;
 use crate::call::call_facts::CallFacts;
 use crate::call::outcome::ToolOutcome;
 use crate::log::ids::{CallId, Epoch, LaneId, ModelCallId, Seq, UnixMillis};
-use crate::log::inbox::InboxMessage;
+use crate::log::inbox::{InboxCommand, InboxMessage};
 use crate::message::content_block::ToolUse;
 use crate::message::raw_json::RawJson;
 use crate::message::reply::{ModelReply, TokenUsage};
@@ -263,4 +263,18 @@ pub enum ProbeResult {
     DidNotHappen {},
     /// The tool cannot say.
     Unknown {},
+}
+
+impl Input {
+    /// Returns what a reader has seen of the reply that an abort in this input cuts off.
+    #[must_use]
+    pub fn partial_reply(&self) -> Option<&str> {
+        let Self::CommandsReceived { messages } = self else { return None };
+        messages.iter().find_map(|message| {
+            if let InboxCommand::Abort { partial_reply: Some(text), .. } = &message.body {
+                return Some(&**text);
+            }
+            None
+        })
+    }
 }

@@ -143,6 +143,11 @@ impl Transcript {
         Ok(())
     }
 
+    /// Appends the text of a reply that was cut off.
+    pub fn push_partial_reply(&mut self, text: &str) {
+        self.push_assistant(SegmentKind::Reply, &[ContentBlock::text(text)]);
+    }
+
     /// Appends what stood on the model's side of another transcript, without calls.
     pub(super) fn push_assistant(&mut self, kind: SegmentKind, blocks: &[ContentBlock]) {
         let blocks = without_trailing_thinking(sendable_blocks(blocks));

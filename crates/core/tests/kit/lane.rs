@@ -154,7 +154,7 @@ impl Lane {
     }
 
     pub(crate) fn abort(self) -> Self {
-        self.send_command(InboxCommand::Abort { run: None })
+        self.send_command(InboxCommand::Abort { run: None, partial_reply: None })
     }
 
     /// Answers the newest question.

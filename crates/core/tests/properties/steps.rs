@@ -96,7 +96,7 @@ fn mail() -> BoxedStrategy<InboxCommand> {
         6 => (run_id(), words()).prop_map(|(run, blocks)| InboxCommand::prompt(run, blocks)),
         3 => (run_id(), words()).prop_map(|(run, blocks)| InboxCommand::Steer { run, blocks }),
         1 => prop::option::of(run_id()).prop_map(|run| InboxCommand::Cancel { run }),
-        1 => prop::option::of(run_id()).prop_map(|run| InboxCommand::Abort { run }),
+        1 => prop::option::of(run_id()).prop_map(|run| InboxCommand::Abort { run, partial_reply: None }),
         1 => text().prop_map(|text| InboxCommand::ChildFinished { child: LaneId::from("c"), text: arc(text), result: None }),
         1 => Just(InboxCommand::Compact { instructions: None }),
         1 => text().prop_map(|text| InboxCommand::Memory { text: arc(text) }),

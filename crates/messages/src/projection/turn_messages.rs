@@ -197,10 +197,11 @@ impl MessageProjection {
 
     fn add_interrupt(&mut self, place: &RecordPlace<'_>) {
         let in_tools = self.tally.is_in_tools;
-        let text = std::mem::take(&mut self.live_text);
-        if !in_tools && !text.is_empty() {
+        let live = std::mem::take(&mut self.live_text);
+        let kept = place.entry.input.partial_reply().map(str::to_owned);
+        if let (false, Some(text)) = (in_tools, kept.or(Some(live).filter(|it| !it.is_empty()))) {
             let origin_id = self.reply_events.message_id().map(str::to_owned);
-            let uuid = self.live_uuid();
+            let uuid = self.recorded_uuid(place, "aborted");
             let body = synthetic_body(
                 origin_id.unwrap_or_else(|| uuid.clone()),
                 active_model(&self.conversation),

@@ -154,6 +154,22 @@ impl Session {
     ///
     /// Returns a [`StoreError`] if the store fails.
     pub async fn abort(&self, run: Option<RunId>) -> Result<(), StoreError> {
-        self.enqueue_command(InboxCommand::Abort { run }).await
+        self.enqueue_command(InboxCommand::Abort { run, partial_reply: None }).await
+    }
+
+    /// Aborts like [`Session::abort`], and keeps what a reader has seen of the reply in flight: the
+    /// model sees it with the next prompt.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`StoreError`] if the store fails.
+    pub async fn abort_keeping(
+        &self,
+        run: Option<RunId>,
+        partial_reply: &str,
+    ) -> Result<(), StoreError> {
+        let partial_reply =
+            Some(Arc::from(partial_reply)).filter(|text: &Arc<str>| !text.trim().is_empty());
+        self.enqueue_command(InboxCommand::Abort { run, partial_reply }).await
     }
 }

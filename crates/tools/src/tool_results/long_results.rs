@@ -14,6 +14,7 @@ use std::sync::Arc;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::raw_json::RawJson;
+use windlass_core::settings::limits::Limits;
 use windlass_runtime::ToolRegistry;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
@@ -43,6 +44,18 @@ struct ResultSource<'a> {
     context: &'a CallContext,
 }
 
+impl ResultSource<'_> {
+    /// The length above which all of a result is kept in a file. A run that shows more to the model
+    /// keeps only what is longer than that.
+    fn threshold_bytes(&self) -> usize {
+        let limit = self.context.settings.as_ref().map(|settings| settings.limits.result_chars);
+        let raised = limit.filter(|chars| *chars > Limits::default().result_chars);
+        raised.map_or(OUTPUT_FILE_THRESHOLD_BYTES, |chars| {
+            usize::try_from(chars).unwrap_or(usize::MAX)
+        })
+    }
+}
+
 impl ToolWrapper for LongResultKeeper {
     fn run_wrapped<'a>(
         &'a self,
@@ -70,8 +83,8 @@ impl LongResultKeeper {
     }
 
     fn keep_content(&self, from: ResultSource<'_>, content: RawJson) -> RawJson {
-        let text = (content.text().len() > OUTPUT_FILE_THRESHOLD_BYTES)
-            .then(|| text_only_result(&content));
+        let text =
+            (content.text().len() > from.threshold_bytes()).then(|| text_only_result(&content));
         match text.flatten().and_then(|text| self.keep_text(from, text)) {
             Some(told) => RawJson::string(&told),
             None => content,
@@ -93,7 +106,7 @@ impl LongResultKeeper {
     /// Returns the text with the name of the file that contains all of it, if it is long and does
     /// not name one yet.
     fn keep_text(&self, from: ResultSource<'_>, text: String) -> Option<String> {
-        if text.len() <= OUTPUT_FILE_THRESHOLD_BYTES {
+        if text.len() <= from.threshold_bytes() {
             return None;
         }
         let folder =

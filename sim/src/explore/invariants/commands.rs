@@ -100,7 +100,7 @@ fn names(record: &Record, mail: &InboxMessage) -> bool {
 fn ends_unbegun(record: &Record, mail: &InboxMessage) -> bool {
     match (&mail.body, record) {
         (
-            InboxCommand::Cancel { run: target } | InboxCommand::Abort { run: target },
+            InboxCommand::Cancel { run: target } | InboxCommand::Abort { run: target, .. },
             Record::RunFinished { run, .. },
         ) => target.as_ref() == Some(run),
         _ => false,
@@ -122,7 +122,7 @@ fn refused_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
                 && !is_cancelled_after(now, messages, *id)
         }
         InboxCommand::Cancel { run } => can_stop(now, run.as_ref(), StopMode::Cancel),
-        InboxCommand::Abort { run } => can_stop(now, run.as_ref(), StopMode::Abort),
+        InboxCommand::Abort { run, .. } => can_stop(now, run.as_ref(), StopMode::Abort),
         InboxCommand::ChildFinished { result: Some(home), .. } => is_awaited(now, home),
         InboxCommand::ChildFinished { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
         InboxCommand::Task { run, .. } => has_room(now, run) && now.parent.is_none(),
@@ -142,7 +142,7 @@ fn refused_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
 fn is_cancelled_after(now: &Conversation, messages: &[InboxMessage], id: InboxMessageId) -> bool {
     let active = now.run.as_ref().map(|run| &run.id);
     messages.iter().skip_while(|message| message.id != id).any(|message| match &message.body {
-        InboxCommand::Cancel { run } | InboxCommand::Abort { run } => {
+        InboxCommand::Cancel { run } | InboxCommand::Abort { run, .. } => {
             run.is_none() || run.as_ref() == active
         }
         _ => false,

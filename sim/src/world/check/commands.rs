@@ -62,7 +62,9 @@ fn is_answered_for(step: &HistoryStep, mail: &InboxMessage) -> bool {
 
 fn ends(body: &InboxCommand, ended: &windlass_core::log::ids::RunId) -> bool {
     match body {
-        InboxCommand::Cancel { run } | InboxCommand::Abort { run } => run.as_ref() == Some(ended),
+        InboxCommand::Cancel { run } | InboxCommand::Abort { run, .. } => {
+            run.as_ref() == Some(ended)
+        }
         InboxCommand::Prompt { .. }
         | InboxCommand::Steer { .. }
         | InboxCommand::Answer { .. }
