@@ -51,6 +51,6 @@ fn changes_of_files_are_diffs_that_show_the_indentation() {
 fn other_tools_show_every_argument() {
     let call = call("Deploy", r#"{"to": "prod", "force": true, "notes": "a\nb"}"#);
     assert_eq!(approval_title(&call), "Allow Deploy with these arguments?");
-    let expected = ["  force: true", "  notes:", "    a", "    b", "  to: prod"];
+    let expected = ["  to: prod", "  force: true", "  notes:", "    a", "    b"];
     assert_eq!(call_details(&call, None), expected);
 }

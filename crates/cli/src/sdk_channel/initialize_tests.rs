@@ -50,7 +50,10 @@ fn a_request_of_nulls_changes_nothing() {
 fn servers_of_the_program_are_named_here_or_there() {
     let config = r#"{"mcpServers": {"calc": {"type": "sdk", "name": "calc"},
                      "files": {"command": "files"}}}"#;
-    let print = arguments(&["--mcp-config", config, "--mcp-config", "servers.json"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("servers.json");
+    std::fs::write(&file, r#"{"mcpServers": {"notes": {"command": "notes"}}}"#).unwrap();
+    let print = arguments(&["--mcp-config", config, "--mcp-config", file.to_str().unwrap()]);
     assert_eq!(parse(&json!({})).sdk_servers(&print).unwrap(), ["calc"]);
     let both = parse(&json!({"sdkMcpServers": ["weather", "calc"]}));
     assert_eq!(both.sdk_servers(&print).unwrap(), ["weather", "calc"]);

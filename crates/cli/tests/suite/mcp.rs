@@ -16,7 +16,7 @@ echo started >> starts
 echo "a word for people" >&2
 [ "$FAULT" = banner ] && echo "Welcome to the desk!"
 while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/^{"id":\([0-9]*\),.*/\1/p')
+  id=$(printf '%s' "$line" | sed -n 's/^[^i]*"id":\([0-9]*\).*/\1/p')
   case "$line" in
     *'"method":"initialize"'*)
       [ "$FAULT" = mute ] && continue
