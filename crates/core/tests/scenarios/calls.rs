@@ -180,7 +180,7 @@ fn a_result_as_completed_is_stored_once() {
 fn what_a_tool_brings_is_always_content_the_api_takes() {
     let rows = [
         (r#""text""#, "text"),
-        (r#"[{"type":"text","text":"a"}]"#, r#"[{"text":"a","type":"text"}]"#),
+        (r#"[{"type":"text","text":"a"}]"#, r#"[{"type":"text","text":"a"}]"#),
         (r#"{"a":1}"#, r#"{"a":1}"#),
         ("42", "42"),
         ("null", "null"),
