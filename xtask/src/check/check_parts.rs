@@ -68,18 +68,18 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
         work: PartWork::Programs(|| Ok([postgres::install_steps(), cargo::test()].concat())),
     },
     CheckPart {
+        name: "docs",
+        description: "documentation, with warnings denied",
+        budget_seconds: 100,
+        work: PartWork::Programs(|| Ok(cargo::document())),
+    },
+    CheckPart {
         name: "server",
         description: "the API server: every route, attacks, kill -9 and restart, on both stores",
         budget_seconds: 180,
         work: PartWork::Programs(
             || Ok([postgres::install_steps(), cargo::server_tests()].concat()),
         ),
-    },
-    CheckPart {
-        name: "docs",
-        description: "documentation, with warnings denied",
-        budget_seconds: 100,
-        work: PartWork::Programs(|| Ok(cargo::document())),
     },
     CheckPart {
         name: "terminal",
