@@ -19,7 +19,7 @@ const PATHS: [&str; 9] = [
     "/v1/runs/x/stream",
     "/v1/questions",
     "/nothing",
-    "/",
+    "/v1/events/stream",
 ];
 
 /// The status of a request whose head is given without its first line.
@@ -51,8 +51,22 @@ fn nothing_is_served_without_the_token() {
     for header in ["access-control-allow-origin", "set-cookie"] {
         assert_eq!(health.header(header), None);
     }
-    let refused = send_raw(&server.address, format!("GET / HTTP/1.1\r\n{host}\r\n\r\n").as_bytes());
+    let get = format!("GET /v1/runs HTTP/1.1\r\n{host}\r\n\r\n");
+    let refused = send_raw(&server.address, get.as_bytes());
     assert_eq!(refused.header("www-authenticate"), Some("Bearer"));
+    // The pages of the dashboard hold no data; what is beside them does not exist.
+    for file in ["/dashboard.js", "/dashboard.css", "/icon.svg"] {
+        let get = format!("GET {file} HTTP/1.1\r\n{host}\r\n\r\n");
+        let page = send_raw(&server.address, get.as_bytes());
+        assert_eq!(page.status, 200, "{file}");
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"));
+    }
+    for path in ["/index.html", "/../Cargo.toml", "/%2e%2e%2fCargo.toml", "/dashboard.js%00", "//"]
+    {
+        let beside = status(&server, &format!("GET {path} HTTP/1.1"), &[&host]);
+        assert_eq!(beside.0, 401, "{path}");
+    }
 }
 
 #[test]

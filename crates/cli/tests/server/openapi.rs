@@ -18,6 +18,10 @@ fn every_operation_of_the_document_exists() {
             .split('/')
             .map(|part| if part.starts_with('{') { "nothing" } else { part })
             .collect();
+        // A stream of all runs has no end; its own test reads it.
+        if path == "/v1/events/stream" {
+            continue;
+        }
         for method in methods.as_object().unwrap().keys() {
             let body = (method == "post").then(|| json!({"prompt": "x", "answer": "allow"}));
             let got = server.request(&method.to_uppercase(), &parts.join("/"), body.as_ref());

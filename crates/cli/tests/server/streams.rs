@@ -7,7 +7,7 @@ use windlass_cluster::{DiskMode, PostgresCluster};
 
 use crate::event_stream::{Event, EventStream, reply_texts};
 use crate::http_client::{connect, read_head};
-use crate::server_process::{ServerHome, ServerProcess};
+use crate::server_process::{ServerHome, ServerProcess, wait_until};
 
 const STEPS: &str = "when ask 1\n  say \"one\"\n  call Read {\"file_path\": \"a.script\"}\n\
      when ask 2\n  say \"two\"\n  call Read {\"file_path\": \"b.script\"}\n\
@@ -186,4 +186,22 @@ fn positions_and_parameters_are_checked() {
     for path in ["/v1/runs/nothing/stream", "/v1/conversations/nothing/stream"] {
         assert_eq!(server.get(path).problem(), "not_found");
     }
+}
+
+#[test]
+fn readers_are_told_when_a_run_changes() {
+    let home = home();
+    let server = home.serve(&[]);
+    let mut changes = EventStream::open(&server, "/v1/events/stream", None);
+    let (_, run) = start(&server, "go");
+    assert_eq!(changes.next().unwrap().name, "changed");
+    let is_over = || server.get(&format!("/v1/runs/{run}")).json()["stop_cause"].is_string();
+    wait_until("the run has ended", is_over);
+    let timeline = server.get(&format!("/v1/runs/{run}/timeline")).json();
+    assert_eq!(timeline["run"], json!(run));
+    let entries = server.get(&format!("/v1/runs/{run}/entries?limit=1")).json();
+    assert_eq!(
+        (entries["data"][0]["seq"].as_u64(), &entries["next_cursor"]),
+        (Some(1), &json!("1"))
+    );
 }
