@@ -305,10 +305,12 @@ impl RunStream {
             return Ok(());
         };
         conversation.fold(entry)?;
-        if self.run.is_none() {
+        // An entry may end the run that was resumed and start the next one, which is not ours.
+        let is_over = finishes_run(self.run.as_ref(), entry);
+        if self.run.is_none() && !is_over {
             self.run = started_run(entry).cloned();
         }
-        if finishes_run(self.run.as_ref(), entry) || is_parked(conversation) {
+        if is_over || is_parked(conversation) {
             self.outcome = outcome_of(self.run.as_ref(), conversation);
         }
         Ok(())
