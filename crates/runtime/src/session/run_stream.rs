@@ -304,10 +304,11 @@ impl RunStream {
         else {
             return Ok(());
         };
+        let is_answered_later = is_waiting_in_background(conversation);
         conversation.fold(entry)?;
         // An entry may end the run that was resumed and start the next one, which is not ours.
         let is_over = finishes_run(self.run.as_ref(), entry);
-        if self.run.is_none() && !is_over {
+        if self.run.is_none() && !is_over && is_answered_later {
             self.run = started_run(entry).cloned();
         }
         if is_over || is_parked(conversation) {
