@@ -14,6 +14,7 @@ pub(crate) mod permission_mode;
 pub(crate) mod run_settings;
 pub(crate) mod sandbox_settings;
 pub(crate) mod scripts;
+pub(crate) mod tool_search;
 pub(crate) mod trust;
 pub(crate) mod web_tools;
 pub(crate) mod workspace_arg;

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use anyhow::bail;
 use windlass::ToolRegistry;
 use windlass::core::guard::completion_gate::StructuredOutputTool;
+use windlass::core::message::loaded_tools::TOOL_SEARCH;
 use windlass::core::message::prompt_texts;
 use windlass::core::permission::{PermissionMode, Permissions};
 use windlass::ports::Clock;
 use windlass::tools::{
     AgentTool, ExitPlanModeTool, JournalTool, PathZones, SpawnChildRunsTool, StructuredOutput,
-    ToolContext, files_run_by, select_standard_tools, standard_tool_names, with_long_results,
+    ToolContext, ToolSearchTool, files_run_by, select_standard_tools, standard_tool_names,
+    with_long_results,
 };
 
 use crate::args::{AgentArgs, PermissionArgs, ToolStatePolicy};
@@ -38,7 +40,7 @@ pub(crate) fn canonical_tool_name(name: &str) -> &str {
 /// Every tool name that a rule can have, in order.
 pub(crate) fn all_tool_names() -> impl Iterator<Item = &'static str> {
     let more = [AGENT_TOOL, JOURNAL_TOOLS, SKILL_TOOL, FETCH_TOOL, SEARCH_TOOL];
-    let more = more.into_iter().chain(["spawn_child_runs", StructuredOutput::NAME]);
+    let more = more.into_iter().chain([TOOL_SEARCH, "spawn_child_runs", StructuredOutput::NAME]);
     let journal = JournalTool::all().into_iter().map(JournalTool::name);
     let added = command_tools::known_names();
     standard_tool_names().chain(more).chain(journal).chain(added)
@@ -113,7 +115,10 @@ pub(crate) fn with_mcp_tools(
     let is_denied = |name: &str| {
         rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.covers_tool(name))
     };
-    tools.merge(others.filter(|name| !is_denied(name)))
+    let others = others.filter(|name| !is_denied(name));
+    // The core offers the search when there is something to find.
+    let search = (!others.is_empty() && !is_denied(TOOL_SEARCH)).then_some(ToolSearchTool);
+    search.into_iter().fold(tools.merge(others), ToolRegistry::with)
 }
 
 /// Adds the tools that a run may bring along with its prompt: they are offered to no other run.

@@ -6,6 +6,7 @@ mod content_block_tests;
 pub mod history_message;
 #[cfg(test)]
 mod history_message_tests;
+pub mod loaded_tools;
 pub mod normalise;
 #[cfg(test)]
 mod normalise_tests;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::loaded_tools::LoadedTools;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::ModelReply;
 use windlass_core::message::request::ModelRequest;
@@ -124,6 +125,7 @@ async fn ask(
         model_call: 1,
         settings: Arc::new(settings),
         transcript,
+        loaded_tools: LoadedTools::default(),
         max_tokens: 200,
         choice,
         journal_digest: Arc::from(""),

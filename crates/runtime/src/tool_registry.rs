@@ -68,6 +68,12 @@ impl ToolRegistry {
         Self { tools: Arc::new(tools) }
     }
 
+    /// Returns whether there are no tools.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
     /// Returns the tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {

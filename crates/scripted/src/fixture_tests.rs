@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use windlass_core::log::ids::UnixMillis;
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::loaded_tools::LoadedTools;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::request::ModelRequest;
 use windlass_core::message::transcript::Transcript;
@@ -75,6 +76,7 @@ pub(super) fn request(transcript: Transcript) -> ModelRequest {
         model_call: 7,
         settings: Arc::new(settings),
         transcript,
+        loaded_tools: LoadedTools::default(),
         max_tokens: 4_096,
         choice: ToolChoice::Auto,
         journal_digest: Arc::from(""),

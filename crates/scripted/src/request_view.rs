@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use windlass_core::message::content_block::{BlockKind, ContentBlock};
+use windlass_core::message::loaded_tools::ToolLoading;
 use windlass_core::message::request::ModelRequest;
 use windlass_core::message::transcript::{Role, SegmentKind, TranscriptSegment};
 
@@ -43,7 +44,7 @@ impl OwnedRequestView {
             ask: u32::try_from(replies).unwrap_or(u32::MAX).saturating_add(1),
             last_user_text: find_last_user_text(segments.iter().rev()),
             results: unanswered_results(segments.iter().rev()),
-            tools: request.settings.tools.iter().map(|tool| tool.name.to_string()).collect(),
+            tools: visible_tools(request),
         }
     }
 
@@ -59,6 +60,12 @@ impl OwnedRequestView {
             older_bytes: self.older_bytes,
         })
     }
+}
+
+/// The names of the tools that a model sees: deferred ones once they are loaded.
+fn visible_tools(request: &ModelRequest) -> Vec<String> {
+    let tools = request.offered_tools(ToolLoading::ByRequest);
+    tools.iter().map(|tool| tool.spec.name.to_string()).collect()
 }
 
 impl OwnedToolResult {
@@ -133,6 +140,9 @@ struct ToolResultJson<'a> {
 struct TextBlockJson<'a> {
     #[serde(borrow)]
     text: Option<Cow<'a, str>>,
+    /// The tool that a reference loads: its name is what a script sees of it.
+    #[serde(borrow)]
+    tool_name: Option<Cow<'a, str>>,
 }
 
 impl ToolResultJson<'_> {
@@ -150,6 +160,7 @@ pub(super) fn content_text(content: Option<&RawValue>) -> String {
 
 fn joined_texts(json: &str) -> Result<String, serde_json::Error> {
     let blocks: Vec<TextBlockJson<'_>> = serde_json::from_str(json)?;
-    let texts: Vec<_> = blocks.into_iter().filter_map(|block| block.text).collect();
+    let texts: Vec<_> =
+        blocks.into_iter().filter_map(|block| block.text.or(block.tool_name)).collect();
     Ok(texts.join("\n"))
 }

@@ -30,6 +30,7 @@ mod sub_agents;
 mod tool_context;
 mod tool_definition;
 mod tool_results;
+mod tool_search;
 
 #[cfg(test)]
 mod name_suggestion_tests;
@@ -67,3 +68,4 @@ pub use tool_context::ToolContext;
 pub use tool_context::tool_state::remove_tool_state;
 pub use tool_definition::FunctionTool;
 pub use tool_results::{sdk_result, with_long_results};
+pub use tool_search::ToolSearchTool;

@@ -6,6 +6,7 @@ use anyhow::{Result, anyhow};
 use windlass_bench::time_stats;
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::loaded_tools::LoadedTools;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::request::ModelRequest;
 use windlass_core::message::transcript::Transcript;
@@ -105,6 +106,7 @@ fn build_request() -> ModelRequest {
         model_call: 1,
         settings,
         transcript,
+        loaded_tools: LoadedTools::default(),
         max_tokens: 1_000,
         choice,
         journal_digest,

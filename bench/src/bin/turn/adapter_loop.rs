@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow};
 use windlass_bench::discarding_stream::DiscardingStream;
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::loaded_tools::LoadedTools;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::request::ModelRequest;
 use windlass_core::message::transcript::Transcript;
@@ -58,6 +59,7 @@ impl AdapterLoop {
                 model_call: u32::try_from(ask)?,
                 settings: Arc::clone(&self.settings),
                 transcript: transcript.clone(),
+                loaded_tools: LoadedTools::default(),
                 max_tokens: 1_000,
                 choice: ToolChoice::Auto,
                 journal_digest: Arc::clone(&self.digest),

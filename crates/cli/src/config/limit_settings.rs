@@ -11,6 +11,7 @@ use windlass::core::guard::completion_gate::ChecklistItem;
 use windlass::core::settings::conversation_settings::Settings;
 
 use super::config_toml::ProfileConfig;
+use super::tool_search;
 use crate::args::LimitArgs;
 use crate::{sdk, toolset};
 
@@ -31,6 +32,9 @@ pub(crate) fn apply_limits(
         overlay(&settings.window, &to_json_table(&profile.window)?, "window setting")?;
     settings.durability = profile.durability.unwrap_or_default();
     settings.resume = profile.resume.unwrap_or_default();
+    if let Some(percent) = tool_search::schema_percent()? {
+        settings.limits.tool_schema_percent = percent;
+    }
     let mut set = parse_set_args(&args.set)?;
     if let Some(mode) = set.remove(DURABILITY_KEY) {
         let durability = serde_json::from_value(mode.clone());

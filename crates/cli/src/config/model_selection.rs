@@ -217,6 +217,7 @@ pub(crate) async fn count_tokens(conversation: &Conversation) -> anyhow::Result<
         max_tokens: settings.model.max_tokens,
         settings,
         transcript: conversation.transcript.clone(),
+        loaded_tools: conversation.loaded_tools.clone(),
         choice: ToolChoice::Auto,
         journal_digest: conversation.journal_digest.clone(),
         task_remaining_tokens: None,

@@ -12,7 +12,7 @@ use windlass::core::permission::{
 };
 use windlass::tools::{
     AgentTool, ExitPlanModeTool, JournalTool, SkillSummary, SkillTool, SpawnChildRunsTool,
-    StructuredOutput, ToolContext, standard_tools,
+    StructuredOutput, ToolContext, ToolSearchTool, standard_tools,
 };
 
 use super::{PageSection, find_section, quoted_names, read_page};
@@ -27,6 +27,7 @@ fn all_tools() -> ToolRegistry {
         .with(ExitPlanModeTool)
         .with(StructuredOutput::of_any_object())
         .with(release_skill())
+        .with(ToolSearchTool)
         .merge(web_tools());
     JournalTool::all().into_iter().fold(tools, ToolRegistry::with)
 }

@@ -66,6 +66,7 @@ mod stop_causes;
 mod store_address;
 mod terminal;
 mod tool_progress;
+mod tool_search;
 mod trace;
 mod trust;
 mod untrusted_folders;

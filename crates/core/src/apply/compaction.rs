@@ -18,6 +18,7 @@ pub(super) fn apply_compacted(c: &mut Conversation, record: &Record) {
     let attached: Vec<usize> = kept_segments.iter().map(to_index).collect();
     let journal = if step.is_some() { c.journal_for_compaction() } else { String::new() };
     c.end_generation();
+    c.loaded_tools.forget_references();
     c.transcript.compact(to_index(keep_from), note, &attached, &journal);
     if *trigger == CompactionTrigger::Reactive {
         with_run(c, |run| {
@@ -53,6 +54,7 @@ fn clear_compaction_request(c: &mut Conversation) {
 
 pub(super) fn apply_pruned(c: &mut Conversation, rewrites: &[BlockRewrite]) {
     c.end_generation();
+    c.loaded_tools.forget_references();
     c.transcript.rewrite(rewrites);
 }
 

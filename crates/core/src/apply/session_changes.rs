@@ -78,6 +78,7 @@ pub(super) fn apply_model_change_requested(
 pub(super) fn apply_history_replaced(c: &mut Conversation, input: &Input, id: InboxMessageId) {
     let Some(InboxCommand::ReplaceHistory { messages, .. }) = command_of(input, id) else { return };
     c.transcript.replace_with(Transcript::from_history(messages));
+    c.loaded_tools.forget_references();
     c.shown_user_context = Arc::default();
     c.context_sources = OrdSet::new();
     c.shown_journal_version = 0;

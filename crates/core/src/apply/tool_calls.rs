@@ -15,6 +15,7 @@ use crate::log::inbox::InboxCommand;
 use crate::log::input::{HookDecision, Input};
 use crate::log::record::RecordedResult;
 use crate::message::content_block::{ContentBlock, ErrorFlag};
+use crate::message::loaded_tools::{TOOL_SEARCH, referenced_tools};
 use crate::message::raw_json::RawJson;
 use crate::permission::PermissionDecision;
 use crate::run::active_run::{Round, RoundFatality, Run, RunPhase};
@@ -253,6 +254,8 @@ pub(super) fn apply_round_closed(c: &mut Conversation) {
     if let Some(note) = note {
         c.transcript.push_note(&note);
     }
+    let loads: Vec<Arc<str>> = round.calls.iter().flat_map(tools_loaded_by).collect();
+    loads.into_iter().for_each(|name| c.loaded_tools.add(name));
     run.counters.tool_rounds = run.counters.tool_rounds.saturating_add(1);
     run.answer_parts.clear();
     match &mut run.phase {
@@ -262,6 +265,17 @@ pub(super) fn apply_round_closed(c: &mut Conversation) {
         | RunPhase::AwaitingRetry { .. }
         | RunPhase::RunningTools(_)
         | RunPhase::InReview(_) => run.phase = RunPhase::Deciding,
+    }
+}
+
+/// Returns the tools that a call has loaded.
+fn tools_loaded_by(call: &Call) -> Vec<Arc<str>> {
+    let CallState::Finished(result) = &call.state else { return Vec::new() };
+    let is_search = &*call.tool_use.name == TOOL_SEARCH;
+    if is_search && result.error_flag == ErrorFlag::Success {
+        referenced_tools(&result.content)
+    } else {
+        Vec::new()
     }
 }
 

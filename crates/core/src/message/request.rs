@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::log::ids::ModelCallId;
 use crate::log::record::ToolChoice;
 use crate::message::content_block::ContentBlock;
+use crate::message::loaded_tools::{LoadedTools, OfferedTool, ToolLoading};
 use crate::message::transcript::{Role, Transcript, TranscriptSegment};
 use crate::settings::conversation_settings::Settings;
 
@@ -18,6 +19,8 @@ pub struct ModelRequest {
     pub settings: Arc<Settings>,
     /// The transcript so far.
     pub transcript: Transcript,
+    /// Deferred tools that were loaded.
+    pub loaded_tools: LoadedTools,
     /// Output tokens that the call may use.
     pub max_tokens: u64,
     /// Which tools it may call.
@@ -52,6 +55,16 @@ impl ModelRequest {
             [only] => Cow::Borrowed(only),
             parts => Cow::Owned(parts.join("\n\n")),
         }
+    }
+
+    /// Returns the tools of the request.
+    #[must_use]
+    pub fn offered_tools(&self, loading: ToolLoading) -> Vec<OfferedTool<'_>> {
+        let required = match &self.choice {
+            ToolChoice::Tool(tool) => Some(&**tool),
+            ToolChoice::Auto | ToolChoice::NoTools => None,
+        };
+        self.settings.offered_tools(&self.loaded_tools, loading, required)
     }
 
     /// Returns the messages as the API requires them: roles alternate, the user first.

@@ -11,6 +11,7 @@ use crate::context::{Summariser, TokenMeter, WindowPressure, compaction_trial, c
 use crate::log::ids::{CallId, Epoch, ModelCallId, QuestionId, RunId, Seq, UnixMillis};
 use crate::log::record::TimeLimit;
 use crate::message::content_block::{ContentBlock, ToolUse};
+use crate::message::loaded_tools::LoadedTools;
 use crate::message::raw_json::RawJson;
 use crate::message::reply::TokenUsage;
 use crate::message::request::ModelRequest;
@@ -50,6 +51,8 @@ pub struct Conversation {
     pub shown_user_context: Arc<str>,
     /// Sources of the context that tools found: each is added once.
     pub context_sources: OrdSet<Arc<str>>,
+    /// Deferred tools that were loaded.
+    pub loaded_tools: LoadedTools,
     /// Hash of the owner's prompt and tools when the run started.
     pub prompt_hash: Option<Arc<str>>,
     /// The transcript: what the model sees.
@@ -220,6 +223,7 @@ impl Conversation {
             model_call: asking.model_call,
             settings,
             transcript: self.transcript.clone(),
+            loaded_tools: self.loaded_tools.clone(),
             max_tokens: asking.max_tokens,
             choice: asking.choice.clone(),
             journal_digest: self.journal_digest.clone(),
@@ -308,7 +312,10 @@ impl Conversation {
     /// Returns the bytes of the next request.
     #[must_use]
     pub fn request_bytes(&self) -> u64 {
-        let prompt = self.settings.as_ref().map_or(0, |settings| settings.prompt_byte_count());
+        let prompt = self
+            .settings
+            .as_ref()
+            .map_or(0, |settings| settings.prompt_byte_count(&self.loaded_tools));
         self.transcript
             .byte_count()
             .saturating_add(prompt)
@@ -334,7 +341,8 @@ impl Conversation {
     /// Returns a meter that has counted the next request. Images and documents are not text: their
     /// bytes are estimated as always before a provider has counted.
     pub(crate) fn meter_from_count(&self) -> TokenMeter {
-        let told = self.settings.iter().flat_map(|settings| settings.prompt_texts());
+        let loaded = &self.loaded_tools;
+        let told = self.settings.iter().flat_map(|settings| settings.prompt_texts(loaded));
         let blocks = self.transcript.segments().iter().flat_map(|segment| segment.blocks.iter());
         let (files, texts): (Vec<&ContentBlock>, Vec<&ContentBlock>) =
             blocks.partition(|block| block.is_attachment());

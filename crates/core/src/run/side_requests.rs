@@ -8,6 +8,7 @@ use crate::context::{Summariser, render};
 use crate::log::ids::CallId;
 use crate::log::input::Classification;
 use crate::log::record::ToolChoice;
+use crate::message::loaded_tools::LoadedTools;
 use crate::message::prompt_texts;
 use crate::message::reply::TokenUsage;
 use crate::message::request::ModelRequest;
@@ -183,6 +184,7 @@ fn side_request(
         model_call: 0,
         settings: Arc::new(settings),
         transcript,
+        loaded_tools: LoadedTools::default(),
         max_tokens,
         choice: ToolChoice::NoTools,
         journal_digest: Arc::from(""),

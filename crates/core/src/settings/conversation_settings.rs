@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::spending::{Budget, ModelPrice};
 use crate::context::WindowSettings;
 use crate::guard::completion_gate::{CompletionGate, StructuredOutputTool};
+use crate::message::loaded_tools::LoadedTools;
 use crate::message::prompt_texts;
 use crate::message::raw_json::{RawJson, sha256_hex};
 use crate::permission::{PermissionMode, Permissions};
@@ -412,17 +413,19 @@ impl Settings {
         }
     }
 
-    /// Returns the bytes of the prompt before the conversation.
+    /// Returns the bytes of the prompt before the conversation, with the tools that are visible.
     #[must_use]
-    pub fn prompt_byte_count(&self) -> u64 {
-        let tools = self.tools.iter().map(ToolSpec::byte_count).sum::<usize>();
+    pub fn prompt_byte_count(&self, loaded: &LoadedTools) -> u64 {
+        let tools = self.visible_tool_bytes(loaded);
         let note = self.plan_mode_note().map_or(0, str::len);
         (self.system.len() + tools + note) as u64
     }
 
     /// Returns the texts of the prompt before the conversation.
-    pub(crate) fn prompt_texts(&self) -> impl Iterator<Item = &str> {
-        let tools = self.tools.iter();
+    pub(crate) fn prompt_texts(&self, loaded: &LoadedTools) -> impl Iterator<Item = &str> {
+        let visible =
+            |tool: &&ToolSpec| !self.is_deferred(&tool.name) || loaded.contains(&tool.name);
+        let tools = self.tools.iter().filter(visible);
         let tools =
             tools.flat_map(|tool| [&*tool.name, &*tool.description, tool.input_schema.text()]);
         std::iter::once(&*self.system).chain(tools)
@@ -437,7 +440,7 @@ impl Settings {
 }
 
 impl ToolSpec {
-    fn byte_count(&self) -> usize {
+    pub(crate) fn byte_count(&self) -> usize {
         self.name.len() + self.description.len() + self.input_schema.text().len()
     }
 }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use crate::message::loaded_tools::LoadedTools;
 use crate::permission::PermissionRule;
 
 use crate::message::raw_json::RawJson;
@@ -52,7 +53,7 @@ fn the_prompt_hash_never_changes() {
     let stable =
         r#"["You haul.",[{"name":"read","description":"d","input_schema":{"type":"object"}}]]"#;
     assert_eq!(*settings.prompt_hash(), *crate::message::raw_json::sha256_hex(stable.as_bytes()));
-    assert_eq!(settings.prompt_byte_count(), (9 + 4 + 1 + 17) as u64);
+    assert_eq!(settings.prompt_byte_count(&LoadedTools::default()), (9 + 4 + 1 + 17) as u64);
 }
 
 #[test]

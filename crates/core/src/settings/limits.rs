@@ -85,6 +85,10 @@ pub struct Limits {
     /// removed first.
     #[serde(skip_serializing_if = "is_default_sliding_messages")]
     pub sliding_messages: u32,
+    /// Percent of the window that the schemas of MCP tools may take; above it they are deferred. 0
+    /// always defers them, 100 never.
+    #[serde(skip_serializing_if = "is_default_schema_percent")]
+    pub tool_schema_percent: u8,
     /// Time limit of a hook.
     pub hook_ms: u64,
     /// How long a human may take to approve a call; `None` means without limit.
@@ -117,6 +121,14 @@ fn is_default_answer_wait(ms: &u64) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_default_local_wait(ms: &u64) -> bool {
     *ms == DEFAULT_LOCAL_WAIT_MS
+}
+
+/// A search costs a model call: it pays off when the schemas are a large part of every request.
+const DEFAULT_SCHEMA_PERCENT: u8 = 10;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_default_schema_percent(percent: &u8) -> bool {
+    *percent == DEFAULT_SCHEMA_PERCENT
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -179,6 +191,7 @@ impl Default for Limits {
             children: 4,
             child_depth: 2,
             sliding_messages: DEFAULT_SLIDING_MESSAGES,
+            tool_schema_percent: DEFAULT_SCHEMA_PERCENT,
             hook_ms: 60_000,
             approval_ms: None,
         }

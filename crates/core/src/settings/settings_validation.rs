@@ -127,7 +127,7 @@ fn check_model(model: &ModelSpec) -> Result<(), InvalidSettings> {
 fn check_limits(limits: &Limits) -> Result<(), InvalidSettings> {
     // A loop that is longer than the examined window would never be detected.
     let window = u64::from(limits.loop_window_calls.max(2));
-    let numbers: [(&str, u64, RangeInclusive<u64>); 35] = [
+    let numbers: [(&str, u64, RangeInclusive<u64>); 36] = [
         ("tool_rounds", limits.tool_rounds.into(), 1..=10_000),
         ("model_calls", limits.model_calls.into(), 1..=100_000),
         ("model_replies", limits.model_replies.unwrap_or(1).into(), 1..=100_000),
@@ -161,6 +161,7 @@ fn check_limits(limits: &Limits) -> Result<(), InvalidSettings> {
         ("loop_same_tool_calls", limits.loop_same_tool_calls.into(), 2..=window),
         ("children", limits.children.into(), 1..=1_024),
         ("child_depth", limits.child_depth.into(), 0..=16),
+        ("tool_schema_percent", limits.tool_schema_percent.into(), 0..=100),
         ("hook_ms", limits.hook_ms, 1..=UnixMillis::DAY_MS),
         ("approval_ms", limits.approval_ms.unwrap_or(MAX_WAIT_MS), 1..=MAX_WAIT_MS),
     ];

@@ -8,6 +8,7 @@ use http::{HeaderMap, Uri};
 use parking_lot::{Mutex, RwLock};
 use windlass_core::log::input::ModelFailure;
 use windlass_core::log::record::ToolChoice;
+use windlass_core::message::loaded_tools::LoadedTools;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::ModelReply;
 use windlass_core::message::request::ModelRequest;
@@ -115,6 +116,7 @@ impl RemoteModel {
             model_call: 0,
             settings: Arc::clone(settings),
             transcript: Transcript::default(),
+            loaded_tools: LoadedTools::default(),
             max_tokens: settings.model.max_tokens,
             choice: ToolChoice::Auto,
             journal_digest: Arc::from(""),

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 use windlass_core::log::record::ToolChoice;
+use windlass_core::message::loaded_tools::{OfferedTool, ToolLoading};
 use windlass_core::message::request::ModelRequest;
 use windlass_core::settings::conversation_settings::{
-    CacheLifetime, Effort, Temperature, ToolForcing, ToolSpec,
+    CacheLifetime, Effort, Temperature, ToolForcing,
 };
 
 use crate::call::call_notice::CallNotice;
@@ -21,6 +22,9 @@ use crate::wire::wire_protocol::AttemptOptions;
 
 /// The beta that task budgets require.
 const TASK_BUDGET_BETA: &str = "task-budgets-2026-03-13";
+
+/// The beta with which tools may be deferred.
+const TOOL_SEARCH_BETA: &str = "advanced-tool-use-2025-11-20";
 
 /// A model, and what is known of it before the call.
 #[derive(Debug)]
@@ -77,6 +81,7 @@ pub(crate) struct RequestPlan<'a> {
     pub(crate) effort: Option<Effort>,
     pub(crate) thinking: ThinkingParam,
     pub(crate) tool_choice: EffectiveToolChoice<'a>,
+    pub(crate) tool_loading: ToolLoading,
     pub(crate) task_budget_tokens: Option<u64>,
     pub(crate) temperature: Option<Temperature>,
     pub(crate) cache_lifetime: CacheLifetime,
@@ -141,6 +146,7 @@ impl<'a> RequestPlan<'a> {
             effort,
             thinking,
             tool_choice,
+            tool_loading: tool_loading(profile, request),
             task_budget_tokens,
             temperature,
             cache_lifetime,
@@ -149,13 +155,12 @@ impl<'a> RequestPlan<'a> {
     }
 
     /// The tools that are offered.
-    pub(crate) fn offered_tools(&self) -> impl Iterator<Item = &'a ToolSpec> {
-        let only = self.tool_choice.only_offered_tool();
-        self.request
-            .settings
-            .tools
-            .iter()
-            .filter(move |tool| only.is_none_or(|only| *only == tool.name))
+    pub(crate) fn offered_tools(&self) -> Vec<OfferedTool<'a>> {
+        let mut tools = self.request.offered_tools(self.tool_loading);
+        if let Some(only) = self.tool_choice.only_offered_tool() {
+            tools.retain(|tool| tool.spec.name == *only);
+        }
+        tools
     }
 
     /// The instruction to call the tool, where the model cannot be forced.
@@ -175,7 +180,8 @@ impl<'a> RequestPlan<'a> {
     pub(crate) fn beta_header(&self) -> Result<Option<HeaderValue>, CallError> {
         let budget = self.task_budget_tokens.map(|_| TASK_BUDGET_BETA);
         let named = self.request.settings.thinking.betas.iter().map(|beta| &**beta);
-        let names: Vec<&str> = named.chain(budget).collect();
+        let deferring = (self.tool_loading == ToolLoading::ByReference).then_some(TOOL_SEARCH_BETA);
+        let names: Vec<&str> = named.chain(budget).chain(deferring).collect();
         if names.is_empty() {
             return Ok(None);
         }
@@ -259,6 +265,21 @@ fn effective_tool_choice<'a>(
     notices.push(CallNotice::ForcedChoiceUnavailable);
     // A tool that does not exist cannot be requested: the request would be rejected.
     if is_there { EffectiveToolChoice::RequestedInWords(tool) } else { EffectiveToolChoice::Auto }
+}
+
+/// Returns how deferred tools are offered. A service rejects references to tools that do not exist
+/// any more.
+fn tool_loading(known: &ModelProfile, request: &ModelRequest) -> ToolLoading {
+    let is_supported =
+        known.format == WireFormat::AnthropicMessages && known.capabilities().tool_search;
+    if is_supported
+        && request.settings.defers_tools()
+        && request.loaded_tools.exist_in(&request.settings)
+    {
+        ToolLoading::ByReference
+    } else {
+        ToolLoading::ByRequest
+    }
 }
 
 fn can_force_tool(known: &ModelProfile, request: &ModelRequest, thinking: ThinkingParam) -> bool {

@@ -47,6 +47,9 @@ pub struct ModelCapabilities {
     /// Whether it supports a task budget.
     #[serde(default)]
     pub task_budget: bool,
+    /// Whether it loads deferred tools when a result refers to them.
+    #[serde(default)]
+    pub tool_search: bool,
     /// Whether it accepts a temperature.
     #[serde(default)]
     pub temperature: TemperatureSupport,
@@ -286,6 +289,7 @@ fn unknown_model_defaults(model: &str) -> ModelCapabilities {
         forced_choice: ForcedChoice::Always,
         stop_strings: StopStringSupport::Server,
         task_budget: false,
+        tool_search: false,
         temperature: TemperatureSupport::Always,
         summary_model: None,
         prices: None,

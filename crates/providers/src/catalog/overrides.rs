@@ -57,6 +57,8 @@ pub struct ModelOverride {
     pub stop_strings: Option<StopStringSupport>,
     /// Whether it supports a task budget.
     pub task_budget: Option<bool>,
+    /// Whether it loads deferred tools when a result refers to them.
+    pub tool_search: Option<bool>,
     /// Whether it accepts a temperature.
     pub temperature: Option<TemperatureSupport>,
     /// The cheap model that summarises for it.
@@ -76,6 +78,7 @@ impl ModelOverride {
         set_if_some(put.forced_choice, &mut abilities.forced_choice);
         set_if_some(put.stop_strings, &mut abilities.stop_strings);
         set_if_some(put.task_budget, &mut abilities.task_budget);
+        set_if_some(put.tool_search, &mut abilities.tool_search);
         set_if_some(put.temperature, &mut abilities.temperature);
         set_if_some(put.summary_model.map(Some), &mut abilities.summary_model);
         set_if_some(put.prices.map(Some), &mut abilities.prices);

@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use windlass_core::message::loaded_tools::{LoadedTools, ToolLoading};
 use windlass_core::settings::conversation_settings::Settings;
 
 use crate::call::request_plan::RequestPlan;
@@ -31,6 +32,8 @@ struct CachedPrefix {
     settings: Weak<Settings>,
     journal_digest: Arc<str>,
     only_tool: Option<Arc<str>>,
+    loaded_tools: LoadedTools,
+    tool_loading: ToolLoading,
     bytes: Bytes,
 }
 
@@ -38,6 +41,8 @@ impl CachedPrefix {
     fn is_valid_for(&self, plan: &RequestPlan<'_>) -> bool {
         self.only_tool.as_ref() == plan.tool_choice.only_offered_tool()
             && self.journal_digest == plan.request.journal_digest
+            && self.tool_loading == plan.tool_loading
+            && self.loaded_tools == plan.request.loaded_tools
     }
 }
 
@@ -64,6 +69,8 @@ impl PrefixCache {
             settings: Arc::downgrade(settings),
             journal_digest: Arc::clone(&plan.request.journal_digest),
             only_tool: plan.tool_choice.only_offered_tool().cloned(),
+            loaded_tools: plan.request.loaded_tools.clone(),
+            tool_loading: plan.tool_loading,
             bytes: bytes.clone(),
         };
         kept.by_settings.insert(address, head);

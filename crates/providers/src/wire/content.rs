@@ -53,8 +53,35 @@ pub(crate) fn to_content_part(block: &ContentBlock) -> Option<ContentPart> {
         BlockKind::Text(text) => Some(ContentPart::Text(text.to_string())),
         BlockKind::Other(kind) if &**kind == "image" => image_part(block),
         BlockKind::Other(kind) if &**kind == "document" => document_part(block),
+        BlockKind::Other(kind) if &**kind == "tool_reference" => {
+            Some(ContentPart::Text(reference_text(block.raw())))
+        }
         BlockKind::Other(_) | BlockKind::ToolUse(_) | BlockKind::ToolResult { .. } => None,
     }
+}
+
+/// Returns what a reference to a loaded tool says in words.
+fn reference_text(block: &RawJson) -> String {
+    #[derive(Deserialize)]
+    struct ToolReference<'a> {
+        #[serde(borrow, default)]
+        tool_name: Cow<'a, str>,
+    }
+    let name = block.read::<ToolReference<'_>>().map(|it| it.tool_name).unwrap_or_default();
+    format!("The tool {name} is loaded.")
+}
+
+/// Returns a tool result whose references to tools are words; `None` if it has none.
+pub(crate) fn without_references(result: &ContentBlock) -> Option<RawJson> {
+    let text = result.raw().text();
+    memchr::memmem::find(text.as_bytes(), b"\"tool_reference\"")?;
+    let mut fields: serde_json::Map<String, serde_json::Value> = result.raw().read().ok()?;
+    let serde_json::Value::Array(blocks) = fields.get_mut("content")? else { return None };
+    for block in blocks.iter_mut().filter(|block| block["type"] == "tool_reference") {
+        let said = reference_text(&RawJson::encode(block));
+        *block = serde_json::json!({"type": "text", "text": said});
+    }
+    Some(RawJson::encode(&fields))
 }
 
 fn image_part(block: &ContentBlock) -> Option<ContentPart> {

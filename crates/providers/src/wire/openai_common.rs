@@ -15,15 +15,15 @@ pub(crate) fn write_tools(
     plan: &RequestPlan<'_>,
     write: impl Fn(&mut JsonObjectWriter<'_>, &ToolSpec),
 ) {
-    let mut tools = plan.offered_tools().peekable();
-    if tools.peek().is_none() {
+    let tools = plan.offered_tools();
+    if tools.is_empty() {
         return;
     }
     let mut list = JsonListWriter::open(body.key("tools"));
     for tool in tools {
         let mut object = JsonObjectWriter::open(list.item());
         object.string("type", "function");
-        write(&mut object, tool);
+        write(&mut object, &tool.spec);
         object.close();
     }
     list.close();
@@ -43,7 +43,7 @@ pub(crate) fn write_tool_choice(
     name: impl Fn(&mut JsonObjectWriter<'_>, &str),
 ) {
     // Without tools the servers accept no tool choice.
-    if plan.request.settings.tools.is_empty() {
+    if plan.offered_tools().is_empty() {
         return;
     }
     match plan.tool_choice {

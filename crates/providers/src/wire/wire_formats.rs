@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
+use windlass_core::message::loaded_tools::ToolLoading;
 use windlass_runtime::ports::ReplyObserver;
 
 use crate::call::request_plan::RequestPlan;
@@ -27,12 +28,8 @@ pub(crate) fn new_protocol(format: WireFormat, model: &str) -> Arc<dyn WireProto
     match format {
         WireFormat::AnthropicMessages => Arc::new(AnthropicProtocol {
             prefix_cache: PrefixCache::default(),
-            messages: BodyCache::new(anthropic::MessagesEncoder {
-                prior_thinking: PriorThinking::Sent,
-            }),
-            messages_without_thinking: BodyCache::new(anthropic::MessagesEncoder {
-                prior_thinking: PriorThinking::Omitted,
-            }),
+            by_reference: MessageCaches::new(ToolLoading::ByReference),
+            by_request: MessageCaches::new(ToolLoading::ByRequest),
         }),
         WireFormat::OpenAiChat => Arc::new(OpenAiProtocol {
             format,
@@ -66,8 +63,26 @@ pub(crate) fn new_decoder(format: WireFormat, context: DecodeContext) -> Box<dyn
 
 struct AnthropicProtocol {
     prefix_cache: PrefixCache,
-    messages: BodyCache<anthropic::MessagesEncoder>,
-    messages_without_thinking: BodyCache<anthropic::MessagesEncoder>,
+    by_reference: MessageCaches,
+    by_request: MessageCaches,
+}
+
+/// The messages, with prior thinking and without.
+struct MessageCaches {
+    with_thinking: BodyCache<anthropic::MessagesEncoder>,
+    without_thinking: BodyCache<anthropic::MessagesEncoder>,
+}
+
+impl MessageCaches {
+    fn new(tool_loading: ToolLoading) -> Self {
+        let cache = |prior_thinking| {
+            BodyCache::new(anthropic::MessagesEncoder { prior_thinking, tool_loading })
+        };
+        Self {
+            with_thinking: cache(PriorThinking::Sent),
+            without_thinking: cache(PriorThinking::Omitted),
+        }
+    }
 }
 
 impl WireProtocol for AnthropicProtocol {
@@ -108,9 +123,13 @@ impl WireProtocol for AnthropicProtocol {
 impl AnthropicProtocol {
     /// Encodes everything but what may change from call to call.
     fn body_prefix(&self, plan: &RequestPlan<'_>) -> Vec<Bytes> {
+        let caches = match plan.tool_loading {
+            ToolLoading::ByReference => &self.by_reference,
+            ToolLoading::ByRequest => &self.by_request,
+        };
         let encodings = match plan.attempt.prior_thinking {
-            PriorThinking::Sent => &self.messages,
-            PriorThinking::Omitted => &self.messages_without_thinking,
+            PriorThinking::Sent => &caches.with_thinking,
+            PriorThinking::Omitted => &caches.without_thinking,
         };
         let marker = anthropic::cache_marker(plan.cache_lifetime)
             .map(|marker| Bytes::from_static(marker.as_bytes()));

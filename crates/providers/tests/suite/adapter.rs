@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
+use windlass_core::message::loaded_tools::LoadedTools;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::request::ModelRequest;
 use windlass_core::message::transcript::Transcript;
@@ -61,6 +62,7 @@ pub(crate) fn request(transcript: Transcript) -> ModelRequest {
         model_call: 1,
         settings: settings(),
         transcript,
+        loaded_tools: LoadedTools::default(),
         max_tokens: 1_000,
         choice: ToolChoice::Auto,
         journal_digest: Arc::from(""),

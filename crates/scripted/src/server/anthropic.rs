@@ -7,6 +7,7 @@ mod event_stream;
 mod request_parser;
 mod script_view;
 mod tool_names;
+mod tool_references;
 mod usage;
 mod whole_message;
 

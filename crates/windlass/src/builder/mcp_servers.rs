@@ -8,6 +8,7 @@ use windlass_mcp::{
 };
 
 use windlass_runtime::UnconfinedLauncher;
+use windlass_tools::ToolSearchTool;
 
 use super::{BuildError, WindlassBuilder};
 use crate::mcp::{McpServices, SpecOptions};
@@ -62,7 +63,8 @@ impl WindlassBuilder {
                 return Err(BuildError::McpServer { name: server.name().to_owned(), error });
             }
         }
-        self.tools = std::mem::take(&mut self.tools).merge(servers.tools());
+        let tools = std::mem::take(&mut self.tools).merge(servers.tools());
+        self.tools = tools.with(ToolSearchTool);
         Ok(())
     }
 }

@@ -108,7 +108,9 @@ fn usage(rng: &mut SeededRng, mood: ModelBehaviour, request: &ModelRequest) -> T
         let absurd = rng.pick(&[u64::MAX, 1 << 40, 0]);
         return TokenUsage { input_tokens: absurd, output_tokens: absurd, ..TokenUsage::default() };
     }
-    let input = (request.transcript.byte_count() + request.settings.prompt_byte_count()) / 4;
+    let input = (request.transcript.byte_count()
+        + request.settings.prompt_byte_count(&request.loaded_tools))
+        / 4;
     let output_tokens = rng.within(1, request.max_tokens.clamp(1, 300));
     TokenUsage { input_tokens: input, output_tokens, ..TokenUsage::default() }
 }

@@ -3,16 +3,19 @@
 use memchr::memmem;
 use serde::Deserialize;
 use windlass_core::message::content_block::{BlockKind, ContentBlock};
+use windlass_core::message::loaded_tools::ToolLoading;
+use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::transcript::{Role, TranscriptSegment};
 
 use crate::request_cache::body_cache::{SegmentEncoder, SegmentOutput};
-use crate::wire::foreign_blocks;
 use crate::wire::wire_protocol::PriorThinking;
+use crate::wire::{content, foreign_blocks};
 
 /// Encodes messages: adjacent segments of one role are one message.
 #[derive(Debug)]
 pub(crate) struct MessagesEncoder {
     pub(crate) prior_thinking: PriorThinking,
+    pub(crate) tool_loading: ToolLoading,
 }
 
 impl SegmentEncoder for MessagesEncoder {
@@ -28,7 +31,10 @@ impl SegmentEncoder for MessagesEncoder {
         let mut written = SegmentOutput { open, cache_marker_at: None };
         for block in segment.blocks.iter().filter(|block| self.is_sent(block)) {
             out.extend_from_slice(message_separator(written.open, segment.role));
-            out.extend_from_slice(block.raw().text().as_bytes());
+            match self.reworded(block) {
+                Some(reworded) => out.extend_from_slice(reworded.text().as_bytes()),
+                None => out.extend_from_slice(block.raw().text().as_bytes()),
+            }
             written.open = Some(segment.role);
             if can_carry_cache_marker(block) {
                 written.cache_marker_at = Some(out.len() - 1);
@@ -43,6 +49,16 @@ impl SegmentEncoder for MessagesEncoder {
 }
 
 impl MessagesEncoder {
+    /// Returns a result that refers to tools in words, where the service knows no references.
+    fn reworded(&self, block: &ContentBlock) -> Option<RawJson> {
+        match (self.tool_loading, block.kind()) {
+            (ToolLoading::ByRequest, BlockKind::ToolResult { .. }) => {
+                content::without_references(block)
+            }
+            _ => None,
+        }
+    }
+
     fn is_sent(&self, block: &ContentBlock) -> bool {
         let hidden = self.prior_thinking == PriorThinking::Omitted && block.is_thinking();
         !hidden && is_anthropic_block(block)

@@ -1,7 +1,8 @@
 //! The request body around the messages, arranged for the provider's prompt cache: the part before
 //! the messages stays the same from call to call; whatever may change is behind them.
 
-use windlass_core::settings::conversation_settings::{CacheLifetime, ThinkingDisplay, ToolSpec};
+use windlass_core::message::loaded_tools::OfferedTool;
+use windlass_core::settings::conversation_settings::{CacheLifetime, ThinkingDisplay};
 
 use crate::call::call_options::ReplyDelivery;
 use crate::call::request_plan::{EffectiveToolChoice, RequestPlan};
@@ -28,7 +29,7 @@ pub(crate) fn encode_head(plan: &RequestPlan<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut body = JsonObjectWriter::open(&mut out);
     body.string("model", &plan.profile.model);
-    let tools: Vec<&ToolSpec> = plan.offered_tools().collect();
+    let tools = plan.offered_tools();
     if !tools.is_empty() {
         write_tools(body.key("tools"), &tools, plan.cache_lifetime);
     }
@@ -37,15 +38,21 @@ pub(crate) fn encode_head(plan: &RequestPlan<'_>) -> Vec<u8> {
     out
 }
 
-fn write_tools(out: &mut Vec<u8>, tools: &[&ToolSpec], cache: CacheLifetime) {
+/// Writes the tools. Deferred ones come last and are no part of the cached prefix: the service
+/// accepts no cache marker there.
+fn write_tools(out: &mut Vec<u8>, tools: &[OfferedTool<'_>], cache: CacheLifetime) {
+    let last_visible = tools.iter().rposition(|tool| !tool.is_deferred);
     let mut list = JsonListWriter::open(out);
     for (at, tool) in tools.iter().enumerate() {
         let out = list.item();
         let mut object = JsonObjectWriter::open(out);
-        object.string("name", &tool.name);
-        object.string("description", &tool.description);
-        object.raw("input_schema", tool.input_schema.text());
-        if at + 1 == tools.len() {
+        object.string("name", &tool.spec.name);
+        object.string("description", &tool.spec.description);
+        object.raw("input_schema", tool.spec.input_schema.text());
+        if tool.is_deferred {
+            object.raw("defer_loading", "true");
+        }
+        if last_visible == Some(at) {
             write_cache_marker(&mut object, cache);
         }
         object.close();
@@ -123,7 +130,7 @@ pub(crate) fn encode_tail(plan: &RequestPlan<'_>) -> Vec<u8> {
 
 fn write_tool_choice(body: &mut JsonObjectWriter<'_>, plan: &RequestPlan<'_>) {
     // Without tools the API accepts no tool choice.
-    if plan.request.settings.tools.is_empty() {
+    if plan.offered_tools().is_empty() {
         return;
     }
     match plan.tool_choice {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::tool_names::{self, MessagesTool};
-use super::{conversation_check, script_view};
+use super::{conversation_check, script_view, tool_references};
 use crate::server::content::{self, MessageContent};
 use crate::server::parsed_request::{self, ParsedRequest, ResponseDelivery};
 use crate::server::rejection::RequestRejection;
@@ -75,6 +75,7 @@ pub(in crate::server) fn parse_request(body: &str) -> Result<ParsedRequest, Requ
     let tools = tool_names::check_tool_names(body.tools.as_deref().unwrap_or_default())?;
     let messages = parse_messages(&body)?;
     conversation_check::check_messages(&messages)?;
+    let tools = tool_references::visible_tools(tools, &messages)?;
     let response_spec = parsed_request::ResponseSpec::Messages(MessagesSpec { model });
     Ok(ParsedRequest {
         view: script_view::view_of_messages(&messages, tools),

@@ -14,15 +14,32 @@ pub(super) struct MessagesTool<'a> {
     name: Option<String>,
     #[serde(borrow)]
     input_schema: Option<&'a RawValue>,
+    #[serde(default)]
+    defer_loading: bool,
+    #[serde(borrow)]
+    cache_control: Option<&'a RawValue>,
 }
 
 /// The longest tool name that the service accepts, in bytes.
 const MAX_NAME_BYTES: usize = 128;
 
+/// The tools of a request, by name.
+pub(super) struct DeclaredTools {
+    /// Those that the model sees at once.
+    pub(super) visible: Vec<String>,
+    /// Those that it sees once a result refers to them.
+    pub(super) deferred: Vec<String>,
+}
+
 /// Returns the names of the tools, if the service would accept them.
 pub(super) fn check_tool_names(
     tools: &[MessagesTool<'_>],
-) -> Result<Vec<String>, RequestRejection> {
+) -> Result<DeclaredTools, RequestRejection> {
+    if tools.iter().any(|tool| tool.defer_loading && tool.cache_control.is_some()) {
+        return Err(RequestRejection::invalid(
+            "Tools with defer_loading cannot use prompt caching: remove cache_control",
+        ));
+    }
     let names: Vec<String> = tools
         .iter()
         .enumerate()
@@ -30,9 +47,16 @@ pub(super) fn check_tool_names(
         .collect::<Result<_, _>>()?;
     let different: BTreeSet<&String> = names.iter().collect();
     match different.len() == names.len() {
-        true => Ok(names),
+        true => Ok(declared_tools(tools, names)),
         false => Err(RequestRejection::invalid("tools: Tool names must be unique.")),
     }
+}
+
+fn declared_tools(tools: &[MessagesTool<'_>], names: Vec<String>) -> DeclaredTools {
+    let pairs = tools.iter().zip(names);
+    let (deferred, visible): (Vec<_>, Vec<_>) = pairs.partition(|(tool, _)| tool.defer_loading);
+    let names = |pairs: Vec<(_, String)>| pairs.into_iter().map(|(_, name)| name).collect();
+    DeclaredTools { visible: names(visible), deferred: names(deferred) }
 }
 
 fn check_tool_name(index: usize, tool: &MessagesTool<'_>) -> Result<String, RequestRejection> {
