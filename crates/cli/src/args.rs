@@ -15,6 +15,7 @@ mod limit_args;
 mod mcp_args;
 mod model_args;
 pub(crate) mod parse_error;
+mod plugin_args;
 mod prompt_argument;
 mod sdk_args;
 #[cfg(feature = "server")]
@@ -26,6 +27,7 @@ pub(crate) use claude_args::{AgentSourceArgs, IgnoredFlags, SessionArgs};
 pub(crate) use limit_args::LimitArgs;
 pub(crate) use mcp_args::{McpAddArgs, McpArgs, McpCommand, McpScopeArg, McpTransportArg};
 pub(crate) use model_args::ModelArgs;
+pub(crate) use plugin_args::{PluginArgs, PluginCommand};
 pub(crate) use prompt_argument::command_line_of_process;
 pub(crate) use sdk_args::SdkArgs;
 #[cfg(feature = "server")]
@@ -182,7 +184,7 @@ pub(crate) struct PermissionArgs {
     )]
     pub(crate) deny: Vec<String>,
     /// Choose what happens to calls that no rule covers [default: from the settings, else `default`]
-    #[arg(long, value_name = "MODE", value_parser = permission_mode_values())]
+    #[arg(long, value_name = "MODE", value_parser = values::permission_mode_values())]
     pub(crate) permission_mode: Option<String>,
     /// Allow everything that no rule denies; same as --permission-mode bypassPermissions
     #[arg(long)]
@@ -214,27 +216,14 @@ pub(crate) struct PermissionArgs {
     /// Add settings (JSON or a file) that override all others
     #[arg(long, value_name = "JSON|FILE", hide = true)]
     pub(crate) managed_settings: Option<String>,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
     /// Read only these settings files: user, project, local; empty for none [default: user,project,local]
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
     /// Treat unknown names in settings as errors rather than warnings
     #[arg(long)]
     pub(crate) strict_settings: bool,
-}
-
-/// The permission modes as they are typed, in the order of what they allow.
-fn permission_mode_values() -> clap::builder::PossibleValuesParser {
-    let modes = [
-        ("default", "Ask for everything but reads in the workspace"),
-        ("acceptEdits", "Also allow file edits in the workspace, mkdir, touch, mv and cp"),
-        ("plan", "Allow reads only, and end with a plan"),
-        ("plan:none", "Allow no tool at all"),
-        ("dontAsk", "Deny what no rule allows, without asking"),
-        ("auto", "Let a classifier model decide"),
-        ("bypassPermissions", "Allow everything that no rule denies"),
-        ("manual", "Ask like default"),
-    ];
-    modes.map(|(name, help)| clap::builder::PossibleValue::new(name).help(help)).into()
 }
 
 impl PermissionArgs {
@@ -420,6 +409,9 @@ pub(crate) enum Command {
     /// Add, list and remove MCP servers, whose tools the model can call
     #[command(subcommand)]
     Mcp(Box<McpCommand>),
+    /// Install, list, enable, disable and remove plugins
+    #[command(subcommand)]
+    Plugin(PluginCommand),
     /// Process queued and interrupted runs until SIGTERM; any number of workers can share a store
     Worker(Box<WorkerArgs>),
     /// Serve the HTTP API, and process the runs of the store until SIGTERM

@@ -22,6 +22,7 @@ mod man;
 mod mcp;
 mod models;
 pub(crate) mod newest_conversation;
+mod plugin;
 pub(crate) mod print;
 mod raw;
 mod replay;
@@ -122,6 +123,7 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Runs(args)) => runs::run(&args).await,
         Some(Command::Replay(args)) => replay::run(&args).await,
         Some(Command::Demo(args)) => demo::run(&args).await,
+        Some(Command::Plugin(command)) => plugin::run(command),
         Some(Command::Mcp(command)) => Box::pin(mcp::run(*command)).await,
         Some(Command::Worker(args)) => worker::run(*args).await,
         #[cfg(feature = "server")]

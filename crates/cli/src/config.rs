@@ -11,6 +11,7 @@ pub(crate) mod model_controls;
 pub(crate) mod model_selection;
 pub(crate) mod paths;
 pub(crate) mod permission_mode;
+pub(crate) mod plugins;
 pub(crate) mod run_settings;
 pub(crate) mod sandbox_settings;
 pub(crate) mod scripts;

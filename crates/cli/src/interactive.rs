@@ -36,7 +36,6 @@ use anyhow::bail;
 use crate::args::{PrintArgs, ToolStatePolicy, parse_error};
 use crate::config::claude::main_agent;
 use crate::exit::OrUsageError;
-use crate::{messages, terminal};
 
 /// Size of a terminal that does not report it.
 const DEFAULT_SIZE: (usize, usize) = (80, 24);
@@ -45,9 +44,6 @@ const DEFAULT_SIZE: (usize, usize) = (80, 24);
 pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     validate_args(&print).or_usage_error()?;
     main_agent::apply_main_agent(&mut print.agent).or_usage_error()?;
-    for flag in &print.ignored.unsupported {
-        terminal::print_note(&messages::unsupported_flag_ignored(flag));
-    }
     if print.session.no_session_persistence {
         print.agent.tool_state = ToolStatePolicy::Discarded;
     }

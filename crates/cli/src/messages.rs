@@ -17,6 +17,7 @@ mod model;
 mod model_question;
 mod model_text;
 mod names;
+mod plugin;
 mod question;
 mod record;
 pub(crate) mod report;
@@ -67,6 +68,10 @@ pub(crate) use model_text::{
     system_prompt,
 };
 pub(crate) use names::{record_tag, recovery_step_name, stored_name, within};
+pub(crate) use plugin::{
+    INSTALL_PLUGIN, NO_PLUGINS, plugin_grants, plugin_installed, plugin_line,
+    plugin_needs_approval, plugin_removed, plugin_switched,
+};
 pub(crate) use question::{
     QuestionView, answer_phrase, answer_source, command_folder, how_to_answer, permission_update,
     question_details, question_text, question_with_details,
@@ -91,8 +96,7 @@ pub(crate) use status::{
     STDIN_TIMED_OUT, TEXT_DISCARDED, WELCOME, WORKER_STOPPING, answer_deadline,
     answer_output_failed, hook_message, made_private, model_unreachable, not_attached,
     nothing_remembered, output_error, output_failed, protocol_version, redact_password,
-    store_status, unknown_flag_ignored, unsupported_flag_ignored, untrusted_command_fields,
-    warning, worker_started,
+    store_status, unknown_flag_ignored, untrusted_command_fields, warning, worker_started,
 };
 pub(crate) use stop::{
     also_stopped_because, continue_command, final_message, handoff_lines, next_step, not_finished,

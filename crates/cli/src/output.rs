@@ -24,7 +24,7 @@ mod trust_question;
 pub(crate) use follow_run::follow_one_run;
 pub(crate) use follow_run::{follow_resumed_run, follow_run, print_hook_messages};
 pub(crate) use hook_messages::HookMessages;
-pub(crate) use init_message::init_info;
+pub(crate) use init_message::{init_info, plugins as init_plugins};
 pub(crate) use local_output::{print_cleared, print_local_answer, print_no_conversation};
 #[cfg(feature = "terminal")]
 pub(crate) use question_prompt::suggest_rule_for;

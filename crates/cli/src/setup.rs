@@ -13,13 +13,13 @@ use windlass::tools::{CommandHooks, OpenFiles, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
 
 use crate::args::{AgentArgs, WhenAsked};
-use crate::config::claude::custom_commands::{self, CustomCommand};
+use crate::config::claude::custom_commands::CustomCommand;
 use crate::config::claude::hook_config::{self, HookListeners};
 use crate::config::claude::output_styles;
 use crate::config::claude::settings_sources::{self, SettingsSource};
-use crate::config::claude::skills::Skills;
 use crate::config::claude::{memory_files, permission_settings};
 use crate::config::config_toml::{self, Config};
+use crate::config::plugins::Plugin;
 use crate::config::trust::folder_trust::{self, FolderTrust};
 use crate::config::trust::ignored_settings::IgnoredSettings;
 use crate::config::{limit_settings, model_selection, paths, run_settings, workspace_arg};
@@ -72,6 +72,8 @@ pub(crate) struct RunSetup {
     pub(crate) slash_commands: Vec<String>,
     /// The names of the skills.
     pub(crate) skills: Vec<String>,
+    /// The plugins in force.
+    pub(crate) plugins: Vec<Arc<Plugin>>,
     /// The output style in use.
     pub(crate) output_style: String,
     /// The output styles that can be chosen.
@@ -206,12 +208,12 @@ async fn start_with(
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;
     prompt_text::add_memory_files(&mut settings, &args.permissions, &folder);
 
-    let agents = agents::load_agents(args, &workspace, folder.trust)?;
+    let plugins = settings_sources::plugins_of(&sources);
+    let agents = agents::load_agents(args, &workspace, folder.trust, &plugins)?;
     check_old_state(&clock);
     let workplace = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
     let workplace = host.add_files_to(workplace.or_usage_error()?, &settings);
-    let skills = Skills::load(args, &workspace, folder.trust);
-    skills.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
+    let skills = agents::load_skills(args, &folder, &plugins);
     let web = (&config.web, &clock);
     let added = AddedTools { agents: &agents.found, programs: &programs, skills: &skills, web };
     let mut tools = offer(&mut settings, args, &added, &workplace).or_usage_error()?;
@@ -247,21 +249,21 @@ async fn start_with(
     let builder = add_confined_hooks(builder, &workplace, commands, host.hooks);
     let builder = parts.add_to(builder, &tools)?.retention(config.keep.to_policy());
     let windlass = builder.settings(|mine| *mine = owner).start().await?;
-    let trust = folder.trust;
-    let custom_commands = custom_commands::load_commands(&args.permissions, &workspace, trust);
+    let custom_commands = agents::load_commands(args, &folder, &plugins);
     Ok(RunSetup {
         windlass,
         store,
         settings,
         agents: listed,
         slash_commands: slash_command_names(args, &custom_commands),
-        skills: skills.names().map(str::to_owned).collect(),
+        skills: skills.into_names(),
+        plugins,
         output_style: output_style.to_owned(),
         output_styles: styles.names(),
         custom_commands,
         workspace,
         workplace,
-        trust,
+        trust: folder.trust,
         ignored_settings,
         when_asked,
         hook_messages,
@@ -484,7 +486,7 @@ fn offer(
 ) -> anyhow::Result<ToolRegistry> {
     let tools = toolset::build_tools(args, &settings.rules, added, workplace);
     let tools = tools?;
-    settings.rules.allow.extend(added.skills.read_rule());
+    settings.rules.allow.extend(added.skills.read_rules());
     settings.tools = tools.specs();
     settings.output = toolset::structured_output(args);
     settings.check_tool_names()?;

@@ -151,6 +151,10 @@ pub(crate) fn build_zones(
     for folder in added.filter_map(|folder| workspace.join(folder).canonicalize().ok()) {
         zones = zones.with_folder(&folder);
     }
+    // What a plugin brings was approved as it is.
+    for plugin in sources.iter().filter_map(|source| source.plugin.as_ref()) {
+        zones = zones.with_protected_folder(&plugin.root);
+    }
     // Protected: a script that a hook runs decides what runs at the very next call. Helpers and
     // servers are run by other agents that use the same files.
     let servers = mcp_servers::commands(workspace);

@@ -228,9 +228,7 @@ impl CommandHooks {
     ) -> HookOutput {
         let event = about.event;
         let output = match &hook.action {
-            HookAction::Command(command) => {
-                self.run_command(about, command, hook.timeout_ms, input).await
-            }
+            HookAction::Command(command) => self.run_command(about, (hook, command), input).await,
             HookAction::Callback(id) => {
                 let returned = self.call_back(id, hook.timeout_ms, input).await;
                 HookOutput::from_callback(event, returned)
@@ -261,15 +259,15 @@ impl CommandHooks {
     async fn run_command(
         &self,
         about: EventSubject<'_>,
-        command: &str,
-        timeout_ms: u64,
+        (hook, command): (&ConfiguredHook, &str),
         input: &Value,
     ) -> Result<HookOutput, String> {
         let job = HookJob {
             command,
             folder: &self.folder,
             input: input.to_string().into_bytes(),
-            timeout_ms,
+            timeout_ms: hook.timeout_ms,
+            variables: &hook.variables,
         };
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let label = hook_label(about.event, about.subject);
@@ -334,6 +332,7 @@ impl CommandHooks {
             folder: &self.folder,
             input: self.payload(HookEvent::Stop, context, more).to_string().into_bytes(),
             timeout_ms: config::DEFAULT_TIMEOUT_MS,
+            variables: &[],
         };
         let ended = self.run_process(job).await;
         vec![HookOutput::from_gate_end(&command, ended)]

@@ -62,36 +62,23 @@ const IGNORED_FLAGS: [(&str, FlagValue); 9] = [
     ("system-prompt-snapshot", FlagValue::Required),
 ];
 
-/// Flags whose feature does not exist yet. A run without it may not do what was meant, so it says
-/// so.
-const UNSUPPORTED_FLAGS: [(&str, FlagValue); 2] =
-    [("plugin-dir", FlagValue::Required), ("plugin-dir-no-mcp", FlagValue::Required)];
-
 /// Flags that are accepted without effect.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct IgnoredFlags {
-    /// Given flags whose absence a user may notice.
-    pub(crate) unsupported: Vec<&'static str>,
-}
+pub(crate) struct IgnoredFlags;
 
 impl FromArgMatches for IgnoredFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut flags = Self::default();
-        flags.update_from_arg_matches(matches)?;
-        Ok(flags)
+    fn from_arg_matches(_matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self)
     }
 
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        let names = UNSUPPORTED_FLAGS.into_iter().map(|(name, _)| name);
-        self.unsupported = names.filter(|name| matches.contains_id(name)).collect();
+    fn update_from_arg_matches(&mut self, _matches: &ArgMatches) -> Result<(), clap::Error> {
         Ok(())
     }
 }
 
 impl Args for IgnoredFlags {
     fn augment_args(command: Command) -> Command {
-        let flags = IGNORED_FLAGS.into_iter().chain(UNSUPPORTED_FLAGS);
-        command.args(flags.map(|(name, value)| hidden_flag(name, value)))
+        command.args(IGNORED_FLAGS.into_iter().map(|(name, value)| hidden_flag(name, value)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

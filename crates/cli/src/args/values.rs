@@ -187,3 +187,18 @@ pub(crate) enum SandboxArg {
     /// They have the rights of this process.
     Off,
 }
+
+/// The permission modes as they are typed, in the order of what they allow.
+pub(super) fn permission_mode_values() -> clap::builder::PossibleValuesParser {
+    let modes = [
+        ("default", "Ask for everything but reads in the workspace"),
+        ("acceptEdits", "Also allow file edits in the workspace, mkdir, touch, mv and cp"),
+        ("plan", "Allow reads only, and end with a plan"),
+        ("plan:none", "Allow no tool at all"),
+        ("dontAsk", "Deny what no rule allows, without asking"),
+        ("auto", "Let a classifier model decide"),
+        ("bypassPermissions", "Allow everything that no rule denies"),
+        ("manual", "Ask like default"),
+    ];
+    modes.map(|(name, help)| clap::builder::PossibleValue::new(name).help(help)).into()
+}

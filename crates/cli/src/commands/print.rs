@@ -13,7 +13,7 @@ use crate::args::{AgentArgs, OutputArgs, OutputFormat, PrintArgs, ToolStatePolic
 use crate::config::claude::custom_commands::{self, CustomCommand};
 use crate::config::claude::{main_agent, permission_settings};
 use crate::config::trust::folder_trust::FolderTrust;
-use crate::config::{paths, run_settings};
+use crate::config::{paths, plugins, run_settings};
 use crate::exit::{OrUsageError, UsageError};
 use crate::inspect::id_lookup;
 use crate::output::SignalListener;
@@ -25,9 +25,6 @@ use crate::{messages, output, terminal};
 pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     validate_args(&print).or_usage_error()?;
     main_agent::apply_main_agent(&mut print.agent).or_usage_error()?;
-    for flag in &print.ignored.unsupported {
-        terminal::print_note(&messages::unsupported_flag_ignored(flag));
-    }
     if print.session.no_session_persistence {
         print.agent.tool_state = ToolStatePolicy::Discarded;
     }
@@ -122,7 +119,8 @@ fn parse_slash_command(prompt: &str, agent: &AgentArgs) -> anyhow::Result<Option
                 &mut folder,
                 permission_settings::resolve_when_asked(args, agent.output.format()),
             )?;
-            custom_commands::load_commands(args, &workspace, folder.trust)
+            let plugins = plugins::load_plugins(args, &folder)?;
+            custom_commands::load_commands(args, &workspace, folder.trust, &plugins)
         }
         false => Vec::new(),
     };

@@ -16,4 +16,4 @@ pub(crate) mod permission_settings;
 pub(crate) mod settings_check;
 pub(crate) mod settings_sources;
 pub(crate) mod skills;
-mod unique_keys;
+pub(crate) mod unique_keys;

@@ -22,6 +22,8 @@ pub(crate) enum ServerScope {
     Project,
     /// In the user's file, for every folder.
     User,
+    /// In a plugin.
+    Plugin,
 }
 
 impl ServerScope {
@@ -32,6 +34,7 @@ impl ServerScope {
             Self::Local => "local",
             Self::Project => "project",
             Self::User => "user",
+            Self::Plugin => "plugin",
         }
     }
 }

@@ -66,6 +66,9 @@ pub(crate) fn process_flags(args: &AgentArgs) -> Vec<String> {
     if !args.mcp.mcp_config.is_empty() {
         flags.push("--mcp-config".to_owned());
     }
+    if !args.permissions.plugins.is_empty() {
+        flags.push("--plugin-dir".to_owned());
+    }
     if args.mcp.strict_mcp_config {
         flags.push("--strict-mcp-config".to_owned());
     }
@@ -150,6 +153,7 @@ pub(crate) fn explicit_run_settings(
         // The workspace belongs to the conversation; the rest is rejected or takes effect here.
         workspace: _,
         add_dir: _,
+        plugins: _,
         sandbox: _,
         settings: in_json,
         managed_settings,

@@ -118,11 +118,6 @@ pub(crate) fn unknown_flag_ignored(flag: &str) -> String {
     format!("windlass: the option {flag} is unknown and ignored")
 }
 
-/// A flag for a feature that does not exist yet.
-pub(crate) fn unsupported_flag_ignored(flag: &str) -> String {
-    format!("windlass: --{flag} is ignored: plugins are not supported yet")
-}
-
 /// What `-v` prints: the version of the protocol, and of this program.
 pub(crate) fn protocol_version() -> String {
     format!("{PROTOCOL_VERSION} (windlass {})", env!("CARGO_PKG_VERSION"))

@@ -1,9 +1,12 @@
 //! The init message: workspace, model, tools, and what else is available.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
-use windlass::messages::InitInfo;
+use windlass::messages::{InitInfo, PluginInfo};
 use windlass::tools::GENERAL_PURPOSE_AGENT;
 
+use crate::config::plugins::Plugin;
 use crate::sdk::PROTOCOL_VERSION;
 use crate::setup::{RunSetup, mcp_servers};
 use crate::toolset;
@@ -26,9 +29,18 @@ pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
         agents: agent_names(setup),
         skills: setup.skills.clone(),
         mcp_servers: mcp_servers::statuses(&setup.mcp),
+        plugins: plugins(setup),
         more: further_fields(setup),
-        ..InitInfo::default()
     }
+}
+
+/// The plugins in force.
+pub(crate) fn plugins(setup: &RunSetup) -> Vec<PluginInfo> {
+    let info = |plugin: &Arc<Plugin>| PluginInfo {
+        name: plugin.name.clone(),
+        path: plugin.root.display().to_string(),
+    };
+    setup.plugins.iter().map(info).collect()
 }
 
 /// The output styles that can be chosen, and what was ignored of an untrusted folder.

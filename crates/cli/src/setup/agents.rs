@@ -11,10 +11,13 @@ use super::ModelNeed;
 use crate::args::AgentArgs;
 use crate::config::claude::agent_files::{self, LoadedAgents};
 use crate::config::claude::agent_spec::AgentSpec;
+use crate::config::claude::custom_commands::{self, CustomCommand};
+use crate::config::claude::skills::Skills;
 use crate::config::claude::{permission_settings, settings_sources};
 use crate::config::config_toml::Config;
 use crate::config::model_selection;
-use crate::config::trust::folder_trust::TrustState;
+use crate::config::plugins::Plugin;
+use crate::config::trust::folder_trust::{FolderTrust, TrustState};
 use crate::exit::OrUsageError;
 use crate::{messages, terminal, toolset};
 
@@ -23,14 +26,35 @@ pub(super) fn load_agents(
     args: &AgentArgs,
     workspace: &Path,
     trust: TrustState,
+    plugins: &[Arc<Plugin>],
 ) -> anyhow::Result<LoadedAgents> {
     let reads = |source: &str| args.permissions.reads_source(source);
-    let files = agent_files::list_agent_files(reads, workspace, trust);
+    let files = agent_files::list_agent_files(reads, workspace, trust, plugins);
     let agents = agent_files::load_agents(&files).with_given(&args.agents.given);
     agents.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
     settings_sources::report_page_findings(&args.permissions, "agent file", &agents.findings)
         .or_usage_error()?;
     Ok(agents)
+}
+
+/// Loads the skills, and reports what is wrong with others.
+pub(super) fn load_skills(
+    args: &AgentArgs,
+    folder: &FolderTrust,
+    plugins: &[Arc<Plugin>],
+) -> Skills {
+    let skills = Skills::load(args, &folder.folder, folder.trust, plugins);
+    skills.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
+    skills
+}
+
+/// Loads the custom commands.
+pub(super) fn load_commands(
+    args: &AgentArgs,
+    folder: &FolderTrust,
+    plugins: &[Arc<Plugin>],
+) -> Vec<CustomCommand> {
+    custom_commands::load_commands(&args.permissions, &folder.folder, folder.trust, plugins)
 }
 
 /// A sub-agent as its file describes it.

@@ -39,6 +39,7 @@ mod messages;
 mod model_controls;
 mod output_styles;
 mod plan_mode;
+mod plugins;
 mod print;
 mod profiles;
 mod questions;

@@ -234,6 +234,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("--bare", ""),
     ("--managed-settings", r#"{"env":{"A":"b"}}"#),
     ("--mcp-config", r#"{"mcpServers":{}}"#),
+    ("--plugin-dir", "."),
     ("--strict-mcp-config", ""),
     ("--sandbox", "workspace-write"),
     ("--setting-sources", "user"),

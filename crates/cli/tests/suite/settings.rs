@@ -94,7 +94,7 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
     let known = r#"{"$schema": "x", "statusLine": {}, "sandbox": {"enabled": true},
         "permissions": {"allow": ["WebFetch(domain:example.com)", "mcp__git", "Task"],
             "deny": ["mcp__x__y", "WebSearch", "NotebookEdit"], "disableAutoMode": "disable"},
-        "hooks": {"PermissionRequest": [], "PreToolUse": [{"matcher": "Task|ToolSearch|mcp__git", "hooks": []}],
+        "hooks": {"PermissionRequest": [], "PreToolUse": [{"matcher": "Task|CronList|mcp__git", "hooks": []}],
             "SessionEnd": [{"matcher": "logout", "hooks": []}], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}}"#;
     let home = new_home(known);
     let ran = home.run_prompt_unattended("go", &["--strict-settings"]);
@@ -108,7 +108,7 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
         "rule NotebookEdit",
         "hook event `PermissionRequest`",
         "type of hook `prompt`",
-        "tool in the matcher of a hook: ToolSearch",
+        "tool in the matcher of a hook: CronList",
         "matcher of SessionEnd `logout`",
     ] {
         assert!(doctor.out.contains(listed), "{listed}: {}", doctor.out);

@@ -4,6 +4,7 @@
 use std::io;
 use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::ChildStdin;
@@ -26,6 +27,8 @@ pub(super) struct HookJob<'a> {
     pub(super) folder: &'a Path,
     pub(super) input: Vec<u8>,
     pub(super) timeout_ms: u64,
+    /// Further variables.
+    pub(super) variables: &'a [(Arc<str>, Arc<str>)],
 }
 
 /// A command that has ended, with its output.
@@ -120,6 +123,8 @@ fn launch_request(job: &HookJob<'_>) -> LaunchRequest {
     request.environment =
         environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     request.environment.push(("CLAUDE_PROJECT_DIR".into(), job.folder.into()));
+    let more = job.variables.iter().map(|(name, value)| ((**name).into(), (**value).into()));
+    request.environment.extend(more);
     request.stdin = LaunchStream::Piped;
     request.stdout = LaunchStream::Piped;
     request.stderr = LaunchStream::Piped;

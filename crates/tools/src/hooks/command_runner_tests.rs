@@ -14,7 +14,7 @@ async fn run_to_end(command: &str, input: &str, timeout_ms: u64) -> HookProcessE
     let folder = Path::new("/tmp");
     let clock = SystemClock::start();
     let input = input.as_bytes().to_vec();
-    let job = HookJob { command, folder, input, timeout_ms };
+    let job = HookJob { command, folder, input, timeout_ms, variables: &[] };
     run_hook_process(job, &UnconfinedLauncher, &clock).await.unwrap()
 }
 
@@ -87,7 +87,8 @@ async fn a_dropped_hook_is_ended() {
         let clock = Arc::clone(&clock);
         async move {
             let folder = Path::new("/tmp");
-            let job = HookJob { command: &command, folder, input: Vec::new(), timeout_ms: 60_000 };
+            let (command, input, timeout_ms) = (&*command, Vec::new(), 60_000);
+            let job = HookJob { command, folder, input, timeout_ms, variables: &[] };
             run_hook_process(job, &UnconfinedLauncher, clock.as_ref()).await
         }
     });

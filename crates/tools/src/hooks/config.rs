@@ -2,9 +2,11 @@
 //! callback of a program is called.
 
 mod callback_config;
+mod event;
 mod matcher;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -12,155 +14,19 @@ use windlass_core::message::raw_json::sha256_hex;
 use windlass_core::settings::conversation_settings::{HookPoints, HookPresence};
 
 use crate::name_suggestion::nearest_name;
+pub(super) use event::DEFAULT_TIMEOUT_MS;
+use event::EVENTS;
+pub use event::HookEvent;
 use matcher::HookMatcher;
-
-/// Default timeout of a hook.
-pub(super) const DEFAULT_TIMEOUT_MS: u64 = 60_000;
-
-/// Maximum timeout of a hook.
-const MAX_TIMEOUT_MS: u64 = 600_000;
 
 /// Maximum timeout of a callback: the program may ask a person.
 const MAX_CALLBACK_TIMEOUT_MS: u64 = 86_400_000;
-
-/// Default and maximum timeout of hooks that a process waits for before it exits.
-const EXIT_TIMEOUT_MS: u64 = 1_500;
-const MAX_EXIT_TIMEOUT_MS: u64 = 60_000;
 
 /// Maximum size of a configuration in bytes.
 const MAX_CONFIG_BYTES: usize = 1024 * 1024;
 
 /// Maximum number of hooks in one configuration.
 const MAX_HOOKS: usize = 256;
-
-/// An event that hooks can be configured for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum HookEvent {
-    /// A process opens a conversation.
-    SessionStart,
-    /// A process is done with a conversation.
-    SessionEnd,
-    /// A prompt is about to be sent.
-    UserPromptSubmit,
-    /// A tool call is about to be authorised.
-    PreToolUse,
-    /// A tool call succeeded.
-    PostToolUse,
-    /// A tool call failed, timed out or was interrupted.
-    PostToolUseFailure,
-    /// The model finished its turn.
-    PostSampling,
-    /// An answer is complete.
-    Stop,
-    /// A sub-agent starts.
-    SubagentStart,
-    /// The answer of a sub-agent is complete.
-    SubagentStop,
-    /// Old messages are about to be removed.
-    PreCompact,
-    /// A person is asked a question.
-    Notification,
-    /// A call needs approval, and a person or a program is about to be asked.
-    PermissionRequest,
-}
-
-const EVENTS: [(HookEvent, &str); 13] = [
-    (HookEvent::SessionStart, "SessionStart"),
-    (HookEvent::SessionEnd, "SessionEnd"),
-    (HookEvent::UserPromptSubmit, "UserPromptSubmit"),
-    (HookEvent::PreToolUse, "PreToolUse"),
-    (HookEvent::PostToolUse, "PostToolUse"),
-    (HookEvent::PostToolUseFailure, "PostToolUseFailure"),
-    (HookEvent::PostSampling, "PostSampling"),
-    (HookEvent::Stop, "Stop"),
-    (HookEvent::SubagentStart, "SubagentStart"),
-    (HookEvent::SubagentStop, "SubagentStop"),
-    (HookEvent::PreCompact, "PreCompact"),
-    (HookEvent::Notification, "Notification"),
-    (HookEvent::PermissionRequest, "PermissionRequest"),
-];
-
-impl HookEvent {
-    /// Returns the name of the event, as in `settings.json`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        EVENTS.iter().find(|(event, _)| *event == self).map_or("", |(_, name)| name)
-    }
-
-    /// Returns the event of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        EVENTS.iter().find(|(_, known)| *known == name).map(|(event, _)| *event)
-    }
-
-    /// Returns whether exit code 2 or a decision blocks the event. Objections to the other events
-    /// are shown to the user.
-    pub(super) fn can_block(self) -> bool {
-        match self {
-            Self::UserPromptSubmit
-            | Self::PreToolUse
-            | Self::PostToolUse
-            | Self::PostToolUseFailure
-            | Self::Stop
-            | Self::SubagentStop
-            | Self::PreCompact
-            | Self::PermissionRequest => true,
-            Self::SessionStart
-            | Self::SessionEnd
-            | Self::PostSampling
-            | Self::SubagentStart
-            | Self::Notification => false,
-        }
-    }
-
-    /// Returns whether commands can be configured for the event. The others need a program that can
-    /// be asked.
-    fn is_for_commands(self) -> bool {
-        self != Self::PermissionRequest
-    }
-
-    /// Returns the default and the maximum timeout of a hook.
-    fn timeouts_ms(self) -> (u64, u64) {
-        match self {
-            Self::SessionEnd => (EXIT_TIMEOUT_MS, MAX_EXIT_TIMEOUT_MS),
-            _ => (DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS),
-        }
-    }
-
-    /// Returns the subjects that a matcher of the event can name: those that occur here, and those
-    /// that only Claude Code has. `None` where they are not known.
-    fn matcher_subjects(self) -> Option<(&'static [&'static str], &'static [&'static str])> {
-        match self {
-            Self::SessionStart => Some((&["startup", "resume"], &["clear", "compact"])),
-            Self::SessionEnd => Some((
-                &["clear", "other"],
-                &["bypass_permissions_disabled", "logout", "prompt_input_exit", "resume"],
-            )),
-            Self::PreCompact => Some((&["manual", "auto"], &[])),
-            Self::Notification => Some((
-                &["permission_prompt", "elicitation_dialog"],
-                &["auth_success", "elicitation_complete", "elicitation_response", "idle_prompt"],
-            )),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the event is about a tool call.
-    fn is_tool_event(self) -> bool {
-        matches!(
-            self,
-            Self::PreToolUse
-                | Self::PostToolUse
-                | Self::PostToolUseFailure
-                | Self::PermissionRequest
-        )
-    }
-
-    /// Returns whether the event has a subject that a matcher can match.
-    fn has_subject(self) -> bool {
-        !matches!(self, Self::UserPromptSubmit | Self::Stop | Self::PostSampling)
-    }
-}
 
 /// The hook configuration. It is read once; later changes of its file have no effect.
 #[derive(Debug, Clone, Default)]
@@ -241,6 +107,8 @@ pub(super) struct ConfiguredHook {
     pub(super) action: HookAction,
     pub(super) timeout_ms: u64,
     pub(super) on_failure: FailurePolicy,
+    /// Variables for the command.
+    pub(super) variables: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// What a hook does.
@@ -305,6 +173,32 @@ impl HookConfig {
             }
         }
         Ok(config)
+    }
+
+    /// Returns the configuration with a variable for all of its commands.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: impl AsRef<str>) -> Self {
+        let variable = (Arc::from(name), Arc::from(value.as_ref()));
+        for hook in self.hooks.values_mut().flatten() {
+            hook.variables.push(variable.clone());
+        }
+        self
+    }
+
+    /// Returns the hooks of both configurations, those of `other` last.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are too many.
+    pub fn merge(mut self, other: Self) -> Result<Self, InvalidHooks> {
+        self.hash = sha256_hex(format!("{}{}", self.hash, other.hash).as_bytes());
+        self.ignored.extend(other.ignored);
+        self.tools.extend(other.tools);
+        for (event, hooks) in other.hooks {
+            self.hooks.entry(event).or_default().extend(hooks);
+        }
+        self.check_count()?;
+        Ok(self)
     }
 
     fn check_count(&self) -> Result<(), InvalidHooks> {
@@ -470,7 +364,7 @@ impl ConfiguredHook {
                 ));
             }
         };
-        Ok(Self { matcher, action, timeout_ms, on_failure })
+        Ok(Self { matcher, action, timeout_ms, on_failure, variables: Vec::new() })
     }
 }
 

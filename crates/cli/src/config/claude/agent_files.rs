@@ -5,6 +5,7 @@
 //! of their parent. They bring no model and no mode, and do not hide the user's own.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use windlass::core::permission::PermissionMode;
 
@@ -16,6 +17,7 @@ use crate::config::claude::front_matter::MarkdownPage;
 use crate::config::claude::settings_check::SettingsFindings;
 use crate::config::claude::{page_check, permission_settings};
 use crate::config::paths;
+use crate::config::plugins::Plugin;
 use crate::config::trust::folder_trust::{TrustState, is_user_folder};
 
 /// Maximum size of one file in bytes.
@@ -34,6 +36,8 @@ pub(crate) struct LoadedAgents {
 #[derive(Debug)]
 pub(crate) struct AgentFiles {
     files: Vec<ConfigFile>,
+    /// Plugins, whose agents have names of their own.
+    plugins: Vec<Arc<Plugin>>,
     /// Whether the project is trusted.
     trust: TrustState,
 }
@@ -43,6 +47,7 @@ pub(crate) fn list_agent_files(
     reads: impl Fn(&str) -> bool,
     workspace: &Path,
     trust: TrustState,
+    plugins: &[Arc<Plugin>],
 ) -> AgentFiles {
     let user = paths::user_settings_folder().filter(|_| reads("user"));
     let user = user
@@ -56,7 +61,7 @@ pub(crate) fn list_agent_files(
         TrustState::Trusted => [user, project],
         TrustState::Untrusted => [project, user],
     };
-    AgentFiles { files: files.concat(), trust }
+    AgentFiles { files: files.concat(), plugins: plugins.to_vec(), trust }
 }
 
 /// Reads the agents of these files.
@@ -77,11 +82,33 @@ pub(crate) fn load_agents(files: &AgentFiles) -> LoadedAgents {
             }
         }
     }
+    for plugin in &files.plugins {
+        agents.add_plugin(plugin);
+    }
     agents.found.truncate(MAX_AGENTS);
     agents
 }
 
 impl LoadedAgents {
+    /// Adds the agents of a plugin.
+    fn add_plugin(&mut self, plugin: &Plugin) {
+        for file in plugin.agent_files() {
+            let path = file.file.path();
+            let (agent, findings) = read_agent(&file.file);
+            self.findings.extend_in(&path, findings);
+            match agent {
+                Ok(agent) => self.found.push(AgentSpec {
+                    name: plugin.qualify(&agent.name),
+                    prompt: plugin.fill_root(&agent.prompt),
+                    ..agent
+                }),
+                Err(reason) => {
+                    self.problems.push(format!("{} is ignored: {reason}", path.display()));
+                }
+            }
+        }
+    }
+
     /// These agents with the given ones, which replace those of the same name.
     pub(crate) fn with_given(mut self, given: &[AgentSpec]) -> Self {
         self.found.retain(|agent| !given.iter().any(|other| other.name == agent.name));
@@ -93,7 +120,18 @@ impl LoadedAgents {
 /// What each agent of a project requests beyond its text and a choice of tools, one line each.
 pub(crate) fn agent_grants(workspace: &Path) -> Vec<String> {
     let files = list_markdown_files(workspace, ".claude/agents", FileOwner::Project);
-    let found = load_agents(&AgentFiles { files, trust: TrustState::Trusted }).found;
+    let files = AgentFiles { files, plugins: Vec::new(), trust: TrustState::Trusted };
+    grant_lines(&load_agents(&files).found)
+}
+
+/// What each agent of a plugin requests beyond its text and a choice of tools, one line each.
+pub(crate) fn plugin_grants(plugin: &Plugin) -> Vec<String> {
+    let mut agents = LoadedAgents::default();
+    agents.add_plugin(plugin);
+    grant_lines(&agents.found)
+}
+
+fn grant_lines(found: &[AgentSpec]) -> Vec<String> {
     let grants = |agent: &AgentSpec| {
         let grants = agent.grants().join(", ");
         (!grants.is_empty()).then(|| format!("{}: {grants}", agent.name))

@@ -5,6 +5,7 @@
 //! no model, do not hide the user's own, and cannot reach a file outside of the folder.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::args::PermissionArgs;
 use crate::config::claude::config_file::{ConfigFile, FileOwner, list_files};
@@ -12,6 +13,7 @@ use crate::config::claude::front_matter::MarkdownPage;
 use crate::config::claude::skills::Skills;
 use crate::config::claude::{page_check, permission_settings};
 use crate::config::paths;
+use crate::config::plugins::{Plugin, PluginFile};
 use crate::config::trust::folder_trust::{TrustState, is_user_folder};
 
 #[cfg(test)]
@@ -35,6 +37,8 @@ pub(crate) struct CustomCommand {
     file: ConfigFile,
     trust: TrustState,
     kind: PageKind,
+    /// The plugin that it belongs to.
+    plugin: Option<Arc<Plugin>>,
 }
 
 /// What a page is.
@@ -74,8 +78,9 @@ pub(crate) fn load_commands(
     args: &PermissionArgs,
     workspace: &Path,
     trust: TrustState,
+    plugins: &[Arc<Plugin>],
 ) -> Vec<CustomCommand> {
-    effective_commands(|source| args.reads_source(source), workspace, trust)
+    effective_commands(|source| args.reads_source(source), workspace, trust, plugins)
 }
 
 /// All commands in force of the given sources, by name.
@@ -83,8 +88,9 @@ pub(crate) fn effective_commands(
     reads: impl Fn(&str) -> bool,
     workspace: &Path,
     trust: TrustState,
+    plugins: &[Arc<Plugin>],
 ) -> Vec<CustomCommand> {
-    let skills = Skills::of_folder(&reads, workspace, trust);
+    let skills = Skills::of_folder(&reads, workspace, trust, plugins);
     let user = paths::user_settings_folder().filter(|_| reads("user"));
     let own =
         user.map(|folder| list_commands(&folder, "commands", FileOwner::User, TrustState::Trusted));
@@ -94,6 +100,7 @@ pub(crate) fn effective_commands(
         false => Vec::new(),
     };
     let mut commands = merge_commands(own, project, trust);
+    commands.extend(plugins.iter().flat_map(plugin_commands));
     for skill in skills.typed_commands() {
         if commands.iter().all(|known| known.name != skill.name) {
             commands.push(skill);
@@ -120,6 +127,21 @@ fn merge_commands(
     strong
 }
 
+/// The commands of a plugin: `shop:git:commit` is `commands/git/commit.md` of the plugin `shop`.
+fn plugin_commands(plugin: &Arc<Plugin>) -> Vec<CustomCommand> {
+    let command = |PluginFile { file, base }: PluginFile| {
+        let name = plugin.qualify(&command_name(file.name().strip_prefix(&base).ok()?)?);
+        let (trust, kind) = (TrustState::Trusted, PageKind::Command);
+        Some(CustomCommand { name, file, trust, kind, plugin: Some(Arc::clone(plugin)) })
+    };
+    plugin.command_files().into_iter().filter_map(command).collect()
+}
+
+/// What each command of a plugin requests beyond its text, one line each.
+pub(crate) fn plugin_grants(plugin: &Arc<Plugin>) -> Vec<String> {
+    plugin_commands(plugin).iter().filter_map(CustomCommand::grants).collect()
+}
+
 /// What each command of a project requests beyond its text, one line each.
 pub(crate) fn command_grants(workspace: &Path) -> Vec<String> {
     let customs =
@@ -136,7 +158,7 @@ fn list_commands(
     let files = list_files(folder, Path::new(sub), owner, MAX_DEPTH, MAX_COMMANDS);
     let custom = |file: ConfigFile| {
         let name = command_name(file.name().strip_prefix(sub).ok()?)?;
-        Some(CustomCommand { name, file, trust, kind: PageKind::Command })
+        Some(CustomCommand { name, file, trust, kind: PageKind::Command, plugin: None })
     };
     files.into_iter().filter_map(custom).collect()
 }
@@ -160,7 +182,25 @@ impl CustomCommand {
     /// The skill of a page `NAME/SKILL.md`, as a command.
     pub(super) fn of_skill(file: ConfigFile, trust: TrustState) -> Option<Self> {
         let name = file.name().parent()?.file_name()?.to_str()?.to_owned();
-        is_command_name(&name).then_some(Self { name, file, trust, kind: PageKind::Skill })
+        let kind = PageKind::Skill;
+        is_command_name(&name).then_some(Self { name, file, trust, kind, plugin: None })
+    }
+
+    /// The skill of a page `NAME/SKILL.md` of a plugin, as a command.
+    pub(super) fn of_plugin_skill(file: ConfigFile, plugin: &Arc<Plugin>) -> Option<Self> {
+        let skill = Self::of_skill(file, TrustState::Trusted)?;
+        let name = plugin.qualify(&skill.name);
+        Some(Self { name, plugin: Some(Arc::clone(plugin)), ..skill })
+    }
+
+    /// The folder of the plugin that it belongs to.
+    pub(super) fn plugin_root(&self) -> Option<PathBuf> {
+        self.plugin.as_ref().map(|plugin| plugin.root.clone())
+    }
+
+    /// The name of the folder of a skill.
+    fn own_name(&self) -> &str {
+        self.name.rsplit(':').next().unwrap_or(&self.name)
     }
 
     /// What it requests beyond its text.
@@ -175,7 +215,7 @@ impl CustomCommand {
     /// The text of the page. That of a skill says where its files are.
     fn page_text(&self, body: String) -> String {
         match (self.kind, self.path().parent()) {
-            (PageKind::Command, _) | (PageKind::Skill, None) => body,
+            (PageKind::Command, _) | (PageKind::Skill, None) => self.with_own_folder(&body),
             (PageKind::Skill, Some(folder)) => format!(
                 "The files of this skill are in {}.\n\n{}",
                 folder.display(),
@@ -184,8 +224,12 @@ impl CustomCommand {
         }
     }
 
-    /// The text with the folder of the skill in place of its variable.
+    /// The text with the folders of the skill and of the plugin in place of their variables.
     fn with_own_folder(&self, text: &str) -> String {
+        let text = &match &self.plugin {
+            Some(plugin) => plugin.fill_root(text),
+            None => text.to_owned(),
+        };
         match (self.kind, self.path().parent()) {
             (PageKind::Command, _) | (PageKind::Skill, None) => text.to_owned(),
             (PageKind::Skill, Some(folder)) => {
@@ -203,7 +247,7 @@ impl CustomCommand {
         }
         let findings = match self.kind {
             PageKind::Command => page_check::check_command(&page),
-            PageKind::Skill => page_check::check_skill(&page, &self.name),
+            PageKind::Skill => page_check::check_skill(&page, self.own_name()),
         };
         if let Some(error) = findings.errors.into_iter().next() {
             return Err(error);

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::ports::Clock;
 use windlass::tools::{CommandHooks, HookConfig};
 
 use crate::config::claude::settings_sources::SettingsSource;
+use crate::config::plugins::ROOT_VARIABLE;
 use crate::output::HookMessages;
 use crate::setup::HookReportSink;
 use crate::transcript::TranscriptFiles;
@@ -24,7 +24,7 @@ pub(crate) fn build_command_hooks(
 ) -> anyhow::Result<CommandHooks> {
     let config = match sources.iter().any(|source| source.disable_all_hooks) {
         true => HookConfig::default(),
-        false => HookConfig::parse(&Value::Object(merge_hooks(sources)).to_string())?,
+        false => merge_hooks(sources)?,
     };
     let hooks = CommandHooks::new(config, workspace, Arc::clone(clock));
     let hooks = with_transcripts(hooks, workspace);
@@ -56,15 +56,16 @@ pub(crate) fn add_hook_points(settings: &mut Settings, hooks: &CommandHooks) {
     settings.limits.hook_ms = settings.limits.hook_ms.max(hooks.max_timeout_ms());
 }
 
-/// Merges hooks by event; the groups of one source follow those of the one before.
-fn merge_hooks(sources: &[SettingsSource]) -> Map<String, Value> {
-    let mut all = Map::new();
-    let events = sources.iter().filter_map(|source| source.hooks.as_object()).flatten();
-    for (event, groups) in events {
-        match (all.get_mut(event).and_then(Value::as_array_mut), groups) {
-            (Some(known), Value::Array(more)) => known.extend(more.iter().cloned()),
-            _ => drop(all.insert(event.clone(), groups.clone())),
+/// The hooks of all sources; those of one source follow those of the one before. The hooks of a plugin
+/// get its folder as a variable.
+fn merge_hooks(sources: &[SettingsSource]) -> anyhow::Result<HookConfig> {
+    let mut all = HookConfig::default();
+    for source in sources.iter().filter(|source| source.hooks.is_object()) {
+        let mut config = HookConfig::parse(&source.hooks.to_string())?;
+        if let Some(plugin) = &source.plugin {
+            config = config.with_variable(ROOT_VARIABLE, plugin.root.to_string_lossy());
         }
+        all = all.merge(config)?;
     }
-    all
+    Ok(all)
 }

@@ -2,9 +2,10 @@
 //! so that one settings file serves both.
 
 /// Settings that have an effect here.
-pub(super) const OWN_SETTINGS: [&str; 8] = [
+pub(super) const OWN_SETTINGS: [&str; 9] = [
     "$schema",
     "disableAllHooks",
+    "enabledPlugins",
     "env",
     "hooks",
     "model",
@@ -150,7 +151,6 @@ pub(super) const CLAUDE_CODE_SETTINGS: &[&str] = &[
     "effortLevel",
     "enableAllProjectMcpServers",
     "enabledMcpjsonServers",
-    "enabledPlugins",
     "extraKnownMarketplaces",
     "fastMode",
     "fastModePerSessionOptIn",

@@ -9,7 +9,7 @@ use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::permission_settings;
 use crate::config::command_tools::CommandTools;
 use crate::config::trust::folder_trust::FolderTrust;
-use crate::config::{config_toml, paths};
+use crate::config::{config_toml, paths, plugins};
 use crate::{messages, toolset};
 
 /// Replaces `--agent` by what the agent defines.
@@ -39,10 +39,11 @@ pub(crate) fn apply_main_agent(args: &mut AgentArgs) -> anyhow::Result<()> {
 /// The agents that can be named: those of files, and the given ones, which override them.
 fn known_agents(args: &AgentArgs, workspace: &std::path::Path) -> anyhow::Result<Vec<AgentSpec>> {
     let reads = |source: &str| args.permissions.reads_source(source);
-    let trust = FolderTrust::load(workspace, reads)?.trust;
+    let folder = FolderTrust::load(workspace, reads)?;
+    let (trust, plugins) = (folder.trust, plugins::load_plugins(&args.permissions, &folder)?);
     // An agent may name command tools.
     CommandTools::load(&config_toml::read()?, workspace, trust, reads)?;
-    let files = agent_files::list_agent_files(reads, workspace, trust);
+    let files = agent_files::list_agent_files(reads, workspace, trust, &plugins);
     Ok(agent_files::load_agents(&files).with_given(&args.agents.given).found)
 }
 

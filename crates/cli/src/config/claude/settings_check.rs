@@ -99,6 +99,15 @@ impl SettingsFindings {
         if table.get("disableAllHooks").is_some_and(|value| !value.is_boolean()) {
             wrong("disableAllHooks", "true or false");
         }
+        match table.get("enabledPlugins") {
+            Some(Value::Object(plugins)) => {
+                for (name, _) in plugins.iter().filter(|(_, value)| !value.is_boolean()) {
+                    wrong(&format!("enabledPlugins.{name}"), "true or false");
+                }
+            }
+            Some(_) => wrong("enabledPlugins", "an object"),
+            None => {}
+        }
         match table.get("env") {
             Some(Value::Object(env)) => {
                 for (name, _) in env.iter().filter(|(_, value)| !value.is_string()) {
@@ -132,7 +141,7 @@ impl SettingsFindings {
     }
 
     /// Checks a name that may be known here, to other agents, or not at all.
-    pub(super) fn check_name(
+    pub(crate) fn check_name(
         &mut self,
         what: &str,
         name: &str,

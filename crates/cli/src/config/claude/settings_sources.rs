@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use crate::config::claude::config_file::{ConfigFile, FileOwner};
 use crate::config::claude::settings_check::{self, SettingsFindings};
 use crate::config::claude::unique_keys;
 use crate::config::paths;
+use crate::config::plugins::{self, Plugin};
 use crate::config::sandbox_settings::ClaudeSandbox;
 use crate::config::trust::folder_trust::{self, FolderTrust, TrustState};
 use crate::exit::UsageError;
@@ -56,6 +58,11 @@ pub(crate) struct SettingsSource {
     pub(crate) sandbox: ClaudeSandbox,
     /// The chosen output style.
     pub(crate) output_style: Option<String>,
+    /// Which installed plugins are in force, by name.
+    pub(crate) enabled_plugins: BTreeMap<String, bool>,
+    /// The plugin that these settings are from.
+    #[serde(skip)]
+    pub(crate) plugin: Option<Arc<Plugin>>,
     // Helpers of Claude Code, which uses the same files: each is a command, or a table that has
     // one.
     api_key_helper: Value,
@@ -69,6 +76,12 @@ pub(crate) struct SettingsSource {
 }
 
 impl SettingsSource {
+    /// The settings that a plugin brings: its hooks.
+    fn of_plugin(plugin: Arc<Plugin>) -> Self {
+        let hooks = Value::Object(plugin.hooks.clone());
+        Self { hooks, plugin: Some(plugin), ..Self::default() }
+    }
+
     /// The commands that the file makes programs run: hooks, and helpers of Claude Code, which uses
     /// the same files.
     pub(crate) fn commands<'a>(&'a self) -> Vec<&'a str> {
@@ -120,16 +133,27 @@ pub(crate) fn check_sources(args: &PermissionArgs, folder: &FolderTrust) -> anyh
     Ok(())
 }
 
-/// Every source in force, the one with the highest precedence last.
+/// Every source in force, the one with the highest precedence last. Plugins come first.
 pub(crate) fn effective_sources(
     args: &PermissionArgs,
     folder: &FolderTrust,
 ) -> anyhow::Result<Vec<SettingsSource>> {
-    read_sources(args, folder)?.iter().map(|text| text.to_trusted_source(folder)).collect()
+    let texts = read_sources(args, folder)?;
+    let plugins = plugins::enabled_plugins(args, &texts, folder)?;
+    let plugins = plugins.into_iter().map(|plugin| Ok(SettingsSource::of_plugin(plugin)));
+    plugins.chain(texts.iter().map(|text| text.to_trusted_source(folder))).collect()
+}
+
+/// The plugins in force.
+pub(crate) fn plugins_of(sources: &[SettingsSource]) -> Vec<Arc<Plugin>> {
+    sources.iter().filter_map(|source| source.plugin.clone()).collect()
 }
 
 /// Reads the files in force, the one with the highest precedence last.
-fn read_sources(args: &PermissionArgs, folder: &FolderTrust) -> anyhow::Result<Vec<SettingsFile>> {
+pub(crate) fn read_sources(
+    args: &PermissionArgs,
+    folder: &FolderTrust,
+) -> anyhow::Result<Vec<SettingsFile>> {
     let mut texts = Vec::new();
     if args.reads_source("user") {
         texts.extend(user_settings()?);
@@ -275,11 +299,24 @@ fn parse_settings(
 }
 
 impl SettingsFile {
+    /// Whether the file may decide what is in force.
+    pub(crate) fn is_in_effect(&self, folder: &FolderTrust) -> bool {
+        folder.trust == TrustState::Trusted || !matches!(self.source, "project" | "local")
+    }
+
+    /// Whether the file puts a plugin in force, if it says so. The name may be followed by that of a
+    /// marketplace: `shop@company`.
+    pub(crate) fn plugin_choice(&self, name: &str) -> Option<bool> {
+        let choices = self.table.get("enabledPlugins")?.as_object()?;
+        let is_named = |key: &str| key.split('@').next() == Some(name);
+        choices.iter().find_map(|(key, value)| value.as_bool().filter(|_| is_named(key)))
+    }
+
     /// The settings of the file that are in effect.
     fn to_trusted_source(&self, folder: &FolderTrust) -> anyhow::Result<SettingsSource> {
         let source = self.to_source()?;
-        let is_projects = matches!(self.source, "project" | "local");
-        Ok(if is_projects { restrict_if_untrusted(source, folder.trust) } else { source })
+        let trusted = self.is_in_effect(folder);
+        Ok(if trusted { source } else { restrict_if_untrusted(source, folder.trust) })
     }
 
     fn to_source(&self) -> anyhow::Result<SettingsSource> {

@@ -15,6 +15,7 @@ use crate::config::claude::config_file::{ConfigFile, FileOwner};
 use crate::config::claude::custom_commands::{CommandPage, CustomCommand};
 use crate::config::claude::permission_settings;
 use crate::config::paths;
+use crate::config::plugins::{Plugin, PluginFile};
 use crate::config::trust::folder_trust::{TrustState, is_user_folder};
 use crate::prompt::command_arguments;
 
@@ -45,9 +46,14 @@ pub(crate) struct Skills {
 
 impl Skills {
     /// Loads the skills of a run with these flags.
-    pub(crate) fn load(args: &AgentArgs, workspace: &Path, trust: TrustState) -> Self {
+    pub(crate) fn load(
+        args: &AgentArgs,
+        workspace: &Path,
+        trust: TrustState,
+        plugins: &[Arc<Plugin>],
+    ) -> Self {
         let reads = |source: &str| args.permissions.reads_source(source);
-        let mut skills = Self::of_folder(reads, workspace, trust);
+        let mut skills = Self::of_folder(reads, workspace, trust, plugins);
         if let Some(offered) = &args.agents.skills {
             skills.found.retain(|skill| offered.iter().any(|name| name == skill.name()));
         }
@@ -59,6 +65,7 @@ impl Skills {
         reads: impl Fn(&str) -> bool,
         workspace: &Path,
         trust: TrustState,
+        plugins: &[Arc<Plugin>],
     ) -> Self {
         let user = paths::user_settings_folder().filter(|_| reads("user"));
         let own = user.map(|folder| list_pages(&folder, "skills", FileOwner::User));
@@ -72,7 +79,8 @@ impl Skills {
             TrustState::Untrusted => [own, project],
         };
         let mut skills = Self::default();
-        for command in by_precedence.into_iter().flatten() {
+        let of_plugins = plugins.iter().flat_map(plugin_pages);
+        for command in by_precedence.into_iter().flatten().chain(of_plugins) {
             if skills.found.iter().all(|known| known.name() != command.name) {
                 skills.add(command);
             }
@@ -104,6 +112,11 @@ impl Skills {
     }
 
     /// The names of the skills.
+    pub(crate) fn into_names(self) -> Vec<String> {
+        self.found.into_iter().map(|skill| skill.command.name).collect()
+    }
+
+    /// The names of the skills.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.found.iter().map(Skill::name)
     }
@@ -126,13 +139,20 @@ impl Skills {
         (!summaries.is_empty()).then(|| SkillTool::new(summaries, Arc::new(load)))
     }
 
-    /// The rule by which the files of the user's own skills can be read.
-    pub(crate) fn read_rule(&self) -> Option<PermissionRule> {
-        let folder = paths::user_settings_folder()?.join("skills");
-        let is_own = |skill: &Skill| skill.command.path().starts_with(&folder);
-        let folder = folder.canonicalize().ok()?;
-        let rule = format!("Read(/{}/**)", folder.display());
-        self.found.iter().any(is_own).then(|| PermissionRule::parse(&rule).ok()).flatten()
+    /// The rules by which the files of the user's own skills, and of those of plugins, can be read.
+    pub(crate) fn read_rules(&self) -> Vec<PermissionRule> {
+        let own = paths::user_settings_folder().map(|folder| folder.join("skills"));
+        let is_own =
+            |skill: &Skill| own.as_ref().is_some_and(|own| skill.command.path().starts_with(own));
+        let own = own.as_ref().filter(|_| self.found.iter().any(is_own));
+        let mut folders: Vec<PathBuf> = own.into_iter().cloned().collect();
+        folders.extend(self.found.iter().filter_map(|skill| skill.command.plugin_root()));
+        folders.dedup();
+        let rule = |folder: PathBuf| {
+            let folder = folder.canonicalize().ok()?;
+            PermissionRule::parse(&format!("Read(/{}/**)", folder.display())).ok()
+        };
+        folders.into_iter().filter_map(rule).collect()
     }
 }
 
@@ -155,6 +175,11 @@ fn is_denied(skill: &Skill, rules: &Permissions) -> bool {
 pub(crate) fn skill_grants(workspace: &Path) -> Vec<String> {
     let files = list_pages(workspace, ".claude/skills", FileOwner::Project);
     pages(files, TrustState::Trusted).iter().filter_map(CustomCommand::grants).collect()
+}
+
+/// What each skill of a plugin requests beyond its text, one line each.
+pub(crate) fn plugin_grants(plugin: &Arc<Plugin>) -> Vec<String> {
+    plugin_pages(plugin).iter().filter_map(CustomCommand::grants).collect()
 }
 
 /// The commands that skills of a project would allow, with the files that they name.
@@ -183,6 +208,12 @@ fn load_skill(skill: &CustomCommand, args: &str) -> Result<LoadedSkill, String> 
 
 fn pages(files: Vec<ConfigFile>, trust: TrustState) -> Vec<CustomCommand> {
     files.into_iter().filter_map(|file| CustomCommand::of_skill(file, trust)).collect()
+}
+
+/// The skills of a plugin.
+fn plugin_pages(plugin: &Arc<Plugin>) -> Vec<CustomCommand> {
+    let page = |page: PluginFile| CustomCommand::of_plugin_skill(page.file, plugin);
+    plugin.skill_files().into_iter().filter_map(page).collect()
 }
 
 /// The page of each folder.

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Number, Value};
 
 /// Parses JSON; a key that occurs twice in an object is an error.
-pub(super) fn parse(text: &str) -> serde_json::Result<Value> {
+pub(crate) fn parse(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Unique>(text).map(|unique| unique.0)
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn reset(folder: &Path, name: Option<&str>) -> anyhow::Result<usize> 
     let _lock = lock()?;
     let mut file = read()?;
     let before = file.servers.len();
-    let scopes = [ServerScope::Local, ServerScope::Project, ServerScope::User];
+    let scopes = [ServerScope::Local, ServerScope::Project, ServerScope::User, ServerScope::Plugin];
     match name {
         None => file.servers.clear(),
         Some(name) => scopes.into_iter().for_each(|scope| {
@@ -121,7 +121,7 @@ pub(crate) fn reset(folder: &Path, name: Option<&str>) -> anyhow::Result<usize> 
 
 fn key_of(scope: ServerScope, folder: &Path, name: &str) -> String {
     let folder = match scope {
-        ServerScope::User | ServerScope::Dynamic => String::new(),
+        ServerScope::User | ServerScope::Plugin | ServerScope::Dynamic => String::new(),
         ServerScope::Local | ServerScope::Project => folder.to_string_lossy().into_owned(),
     };
     format!("{scope} {name} {folder}")

@@ -11,6 +11,7 @@ use windlass::tools::read_following_links;
 use super::{ConfiguredServer, ServerScope, user_file};
 use crate::args::{McpArgs, PermissionArgs};
 use crate::config::claude::config_file::{ConfigFile, FileOwner};
+use crate::config::plugins::{self, Plugin, ROOT_VARIABLE};
 use crate::config::trust::folder_trust::{FolderTrust, TrustState};
 
 /// Maximum size of a configuration file in bytes.
@@ -40,6 +41,9 @@ pub(crate) fn configured_servers(
         }
         if reads(ServerScope::User) {
             servers.extend(parse_servers(&own.user_servers(), ServerScope::User));
+        }
+        for plugin in plugins::load_plugins(permissions, folder)? {
+            servers.extend(plugin_servers(&plugin));
         }
     }
     // The first of a name counts: they are in the order of precedence.
@@ -96,17 +100,48 @@ fn server_table(text: &str) -> anyhow::Result<Map<String, Value>> {
     }
 }
 
+/// The servers of a plugin: `plugin:shop:db` is the server `db` of the plugin `shop`. Its folder is a
+/// variable, in their configuration and for their programs.
+fn plugin_servers(plugin: &Plugin) -> Vec<ConfiguredServer> {
+    let root = plugin.root.to_string_lossy();
+    let mut table = plugin.servers.clone();
+    for server in table.values_mut().filter_map(Value::as_object_mut) {
+        if server.contains_key("command") {
+            let env = server.entry("env").or_insert_with(|| Value::Object(Map::new()));
+            if let Some(env) = env.as_object_mut() {
+                env.insert(ROOT_VARIABLE.to_owned(), Value::from(&*root));
+            }
+        }
+    }
+    let variable = |name: &str| match name {
+        ROOT_VARIABLE => Some(root.to_string()),
+        name => std::env::var(name).ok(),
+    };
+    let mut servers = parse_servers_with(&table, ServerScope::Plugin, &variable);
+    for server in &mut servers {
+        server.name = format!("plugin:{}", plugin.qualify(&server.name));
+    }
+    servers
+}
+
 /// Parses each server by itself: one that is not valid does not take the others away.
 pub(crate) fn parse_servers(
     table: &Map<String, Value>,
     scope: ServerScope,
 ) -> Vec<ConfiguredServer> {
-    let variable = |name: &str| std::env::var(name).ok();
+    parse_servers_with(table, scope, &|name| std::env::var(name).ok())
+}
+
+fn parse_servers_with(
+    table: &Map<String, Value>,
+    scope: ServerScope,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Vec<ConfiguredServer> {
     let parse = |(name, value): (&String, &Value)| ConfiguredServer {
         name: name.clone(),
         scope,
         config: check_server_name(name)
-            .and_then(|()| McpServerConfig::from_json(value, &variable))
+            .and_then(|()| McpServerConfig::from_json(value, variable))
             .map_err(|error| error.to_string()),
         hash: RawJson::encode(value).canonical_hash_hex(),
     };

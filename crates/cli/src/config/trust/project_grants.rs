@@ -180,7 +180,7 @@ fn leaf_lines(value: &Value) -> Vec<String> {
 }
 
 /// One line for each hook: its event, its matcher, and the complete command.
-fn hook_lines(hooks: &Value) -> Vec<String> {
+pub(crate) fn hook_lines(hooks: &Value) -> Vec<String> {
     let Some(events) = hooks.as_object() else { return vec![hooks.to_string()] };
     let mut lines = Vec::new();
     for (event, groups) in events {

@@ -2,13 +2,16 @@
 //! stop every run, so it is reported here with its path.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::DoctorCheck;
+use crate::args::PermissionArgs;
 use crate::config::claude::settings_check::{self, SettingsFindings};
 use crate::config::claude::settings_sources::{self, SettingsFile};
 use crate::config::claude::skills::Skills;
 use crate::config::claude::{agent_files, custom_commands, memory_files, output_styles};
 use crate::config::command_tools::CommandTools;
+use crate::config::plugins::{self, Plugin};
 use crate::config::trust::folder_trust::{FolderTrust, TrustState};
 use crate::config::{config_toml, paths};
 use crate::messages::report;
@@ -39,9 +42,11 @@ pub(super) fn check() -> Vec<DoctorCheck> {
         checks.push(DoctorCheck::ok("path", report::doctor::path_status("memory", &file.path)));
     }
     checks.extend(memory.problems.into_iter().map(|reason| DoctorCheck::note("memory", reason)));
-    checks.extend(check_agents(&folder));
-    checks.extend(check_commands(&folder));
-    checks.extend(check_skills(&folder));
+    let (plugins, found) = check_plugins(&folder);
+    checks.extend(found);
+    checks.extend(check_agents(&folder, &plugins));
+    checks.extend(check_commands(&folder, &plugins));
+    checks.extend(check_skills(&folder, &plugins));
     checks.extend(check_styles(&folder));
     checks
 }
@@ -75,10 +80,33 @@ fn check_tools(folder: &FolderTrust) -> Option<DoctorCheck> {
     }
 }
 
+/// Lists the plugins in force, or says why they cannot be used.
+fn check_plugins(folder: &FolderTrust) -> (Vec<Arc<Plugin>>, Vec<DoctorCheck>) {
+    let found = match plugins::load_plugins(&PermissionArgs::default(), folder) {
+        Ok(found) => found,
+        Err(error) => {
+            return (Vec::new(), vec![DoctorCheck::broken("plugins", format!("{error:#}"))]);
+        }
+    };
+    let mut checks = Vec::new();
+    for plugin in &found {
+        let line = format!("{}: {}", plugin.name, plugin.summarize());
+        checks.push(DoctorCheck::ok("plugins", sanitize_text(&line)));
+        for entry in &plugin.without_effect {
+            let line = format!(
+                "{}: {entry} is known to other agents, and has no effect here",
+                plugin.name
+            );
+            checks.push(DoctorCheck::note("plugins", sanitize_text(&line)));
+        }
+    }
+    (found, checks)
+}
+
 /// Lists the sub-agent definitions, and invalid agent files.
-fn check_agents(folder: &FolderTrust) -> Vec<DoctorCheck> {
+fn check_agents(folder: &FolderTrust, plugins: &[Arc<Plugin>]) -> Vec<DoctorCheck> {
     let agent_files::LoadedAgents { found, problems, findings } = agent_files::load_agents(
-        &agent_files::list_agent_files(|_| true, &folder.folder, folder.trust),
+        &agent_files::list_agent_files(|_| true, &folder.folder, folder.trust, plugins),
     );
     let names: Vec<&str> = found.iter().map(|agent| agent.name.as_str()).collect();
     let known =
@@ -91,9 +119,10 @@ fn check_agents(folder: &FolderTrust) -> Vec<DoctorCheck> {
 }
 
 /// Lists the custom commands, and invalid command pages.
-fn check_commands(folder: &FolderTrust) -> Vec<DoctorCheck> {
+fn check_commands(folder: &FolderTrust, plugins: &[Arc<Plugin>]) -> Vec<DoctorCheck> {
     let (mut names, mut checks) = (Vec::new(), Vec::new());
-    for custom in custom_commands::effective_commands(|_| true, &folder.folder, folder.trust) {
+    let (at, trust) = (&folder.folder, folder.trust);
+    for custom in custom_commands::effective_commands(|_| true, at, trust, plugins) {
         match custom.read_page() {
             Ok(page) => {
                 let told = |reason: &String| format!("{} {reason}", custom.path().display());
@@ -117,8 +146,8 @@ fn check_commands(folder: &FolderTrust) -> Vec<DoctorCheck> {
 }
 
 /// Lists the skills, and invalid pages of them.
-fn check_skills(folder: &FolderTrust) -> Vec<DoctorCheck> {
-    let skills = Skills::of_folder(|_| true, &folder.folder, folder.trust);
+fn check_skills(folder: &FolderTrust, plugins: &[Arc<Plugin>]) -> Vec<DoctorCheck> {
+    let skills = Skills::of_folder(|_| true, &folder.folder, folder.trust, plugins);
     let names = skills.names().collect::<Vec<_>>().join(", ");
     let known = (!names.is_empty()).then(|| DoctorCheck::ok("skills", names));
     let problems = skills.problems.iter().map(|reason| DoctorCheck::note("skills", reason.clone()));

@@ -5,6 +5,7 @@ use windlass::core::run::conversation::Conversation;
 
 use super::ControlAnswer;
 use crate::inspect::compaction_report::report_compaction;
+use crate::output;
 use crate::sdk;
 use crate::sdk_channel::channel_loop::Channel;
 use crate::sdk_channel::initialize_response;
@@ -97,7 +98,7 @@ pub(super) fn list_commands(channel: &Channel) -> ControlAnswer {
     Ok(json!({
         "commands": initialize_response::commands(&channel.setup),
         "agents": initialize_response::agents(&channel.setup),
-        "plugins": [],
+        "plugins": output::init_plugins(&channel.setup),
         "mcpServers": [],
         "skills": channel.setup.skills,
         "error_count": 0,
