@@ -108,6 +108,12 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
         }),
     },
     CheckPart {
+        name: "dashboard",
+        description: "the dashboard is rebuilt, compared, and used in Chromium (installs it first)",
+        budget_seconds: 240,
+        work: PartWork::Programs(node_env::dashboard_test_steps),
+    },
+    CheckPart {
         name: "explore",
         description: "every interleaving of the core within bounds (builds in release first)",
         budget_seconds: 220,
