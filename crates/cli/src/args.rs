@@ -63,7 +63,7 @@ pub(crate) struct PrintArgs {
     #[arg(short = 'c', long = "continue", conflicts_with_all = ["resume", "session_id"])]
     pub(crate) continue_newest: bool,
     /// Continue this conversation, by a unique beginning or end of its id
-    #[arg(short = 'r', long, value_name = "ID")]
+    #[arg(short = 'r', long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
     /// Use the conversation with this name; create it if it is new
     #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "continue_newest", "session_id"])]

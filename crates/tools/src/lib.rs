@@ -60,7 +60,9 @@ pub use process::{
 pub use schemars;
 pub use search::{GlobTool, GrepTool};
 #[cfg(feature = "shell")]
-pub use shell::{BashOutputTool, BashTool, KillShellTool, analyze_command, files_run_by};
+pub use shell::{
+    BackgroundCommandInfo, BashOutputTool, BashTool, KillShellTool, analyze_command, files_run_by,
+};
 pub use skill_tool::{LoadedSkill, SkillLoader, SkillSummary, SkillTool};
 pub use standard_tools::{select_standard_tools, standard_tool_names, standard_tools};
 pub use sub_agents::{AgentTool, GENERAL_PURPOSE_AGENT, MAX_CHILD_TASKS, SpawnChildRunsTool};

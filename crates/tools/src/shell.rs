@@ -12,6 +12,7 @@ mod running_commands;
 mod scripts;
 mod working_folder;
 
+pub use background_commands::BackgroundCommandInfo;
 pub use bash::BashTool;
 pub use bash_output::BashOutputTool;
 pub use command_analysis::analyze_command;

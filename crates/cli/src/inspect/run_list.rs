@@ -126,7 +126,7 @@ impl ListedRun {
     }
 
     /// The state label, in a word or two.
-    fn state_label(&self) -> (String, Color) {
+    pub(crate) fn state_label(&self) -> (String, Color) {
         let (word, ink) = match self.run.state {
             _ if self.is_interrupted() => ("interrupted", Color::Yellow),
             RunState::Running | RunState::WaitingOnHuman | RunState::WaitingOnProvider

@@ -74,7 +74,7 @@ impl ConversationView {
     }
 
     fn add_error_lines(&mut self, text: &str) {
-        let text = sanitize_text(text);
+        let text = sanitize_text(&error_sentence(text).unwrap_or_else(|| text.to_owned()));
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         for line in lines.iter().take(MAX_ERROR_LINES) {
             let line = fit_columns(line, self.width.saturating_sub(2));
@@ -103,6 +103,16 @@ impl ConversationView {
         self.finished.extend(lines.iter().map(|line| paint(Color::Dim, line)));
         is_something
     }
+}
+
+/// What a result for the model says of an error: the sentence, and the output of a command.
+fn error_sentence(text: &str) -> Option<String> {
+    let error: Value = serde_json::from_str(text).ok()?;
+    let message = error.get("message")?.as_str()?;
+    Some(match error.get("output").and_then(Value::as_str) {
+        Some(output) => format!("{message}\n{output}"),
+        None => message.to_owned(),
+    })
 }
 
 pub(super) fn last_line(text: Option<&str>) -> Option<String> {

@@ -6,12 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::key_decoder::Key;
 use super::rows::{accent, paint};
 use super::text_buffer::TextBuffer;
+use super::vi_keys::ViState;
 use crate::terminal::number_format::count_noun;
 use crate::terminal::{Color, escape_invisible};
 
 /// Lines and characters from which on a paste is shown as a placeholder.
 const FOLDED_PASTE_LINES: usize = 6;
 const FOLDED_PASTE_CHARS: usize = 1_000;
+
+/// How the names of images end that can be attached.
+const IMAGE_ENDINGS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
 
 /// Maximum prompts that are remembered.
 pub(super) const MAX_HISTORY: usize = 1_000;
@@ -25,11 +29,14 @@ pub(super) struct Draft {
     /// Prompts that wait for the run to end.
     #[serde(default)]
     pub(super) queue: Vec<String>,
+    /// Output of the user's commands, for the next prompt.
+    #[serde(default)]
+    pub(super) context: Vec<String>,
 }
 
 impl Draft {
     pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.queue.is_empty()
+        self.text.is_empty() && self.queue.is_empty() && self.context.is_empty()
     }
 }
 
@@ -51,6 +58,8 @@ pub(super) struct Composer {
     /// The entry of the history that is shown, and what was written before.
     recalled: Option<(usize, String)>,
     search: Option<HistorySearch>,
+    /// The state of vi keys, if they are on.
+    pub(super) vi: Option<ViState>,
 }
 
 /// A search in the history (Ctrl-R).
@@ -76,10 +85,10 @@ impl Composer {
         self.search.is_some()
     }
 
-    pub(super) fn draft(&self, queue: &[String]) -> Draft {
+    pub(super) fn draft(&self, queue: &[String], context: &[String]) -> Draft {
         let text = self.buffer.text().to_owned();
         let pastes = if text.is_empty() { Vec::new() } else { self.pastes.clone() };
-        Draft { text, pastes, queue: queue.to_vec() }
+        Draft { text, pastes, queue: queue.to_vec(), context: context.to_vec() }
     }
 
     pub(super) fn restore(&mut self, draft: &Draft) {
@@ -99,6 +108,9 @@ impl Composer {
         let typed = self.buffer.take();
         let text = self.expand(&typed);
         self.pastes.clear();
+        if let Some(vi) = &mut self.vi {
+            vi.is_normal = false;
+        }
         self.recalled = None;
         text
     }
@@ -122,6 +134,9 @@ impl Composer {
     }
 
     fn paste(&mut self, text: &str) {
+        if let Some(mention) = image_mention(text) {
+            return self.buffer.insert(&mention);
+        }
         let is_long = text.lines().count() >= FOLDED_PASTE_LINES
             || text.chars().nth(FOLDED_PASTE_CHARS).is_some();
         if !is_long {
@@ -135,6 +150,9 @@ impl Composer {
     pub(super) fn on_key(&mut self, key: &Key) -> KeyUse {
         if self.search.is_some() {
             return self.on_search_key(key);
+        }
+        if self.on_vi_key(key) {
+            return KeyUse::Edited;
         }
         let buffer = &mut self.buffer;
         match key {
@@ -182,7 +200,7 @@ impl Composer {
         }
     }
 
-    fn recall_older(&mut self) {
+    pub(super) fn recall_older(&mut self) {
         let (at, typed) = match self.recalled.take() {
             Some((at, typed)) => (at.checked_sub(1), typed),
             None => (self.history.len().checked_sub(1), self.buffer.text().to_owned()),
@@ -198,7 +216,7 @@ impl Composer {
         }
     }
 
-    fn recall_newer(&mut self) {
+    pub(super) fn recall_newer(&mut self) {
         let Some((at, typed)) = self.recalled.take() else { return };
         match self.history.get(at + 1).cloned() {
             Some(entry) => {
@@ -209,7 +227,7 @@ impl Composer {
         }
     }
 
-    fn begin_search(&mut self) {
+    pub(super) fn begin_search(&mut self) {
         let before = self.buffer.text().to_owned();
         self.search = Some(HistorySearch { query: String::new(), found: None, before });
     }
@@ -265,6 +283,26 @@ impl Composer {
             paint(Color::Dim, "Ctrl-R older · Enter take · Esc back")
         ))
     }
+}
+
+/// The mention that attaches an image, if that is what a pasted text names: terminals paste the path
+/// of a file that is dropped on them, quoted or escaped.
+fn image_mention(text: &str) -> Option<String> {
+    let text = text.trim();
+    let unquoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+    let unquoted = unquoted.or_else(|| text.strip_prefix('"').and_then(|t| t.strip_suffix('"')));
+    let path = unquoted.map_or_else(|| text.replace("\\ ", " "), str::to_owned);
+    let path = path.strip_prefix("file://").unwrap_or(&path);
+    let name = path.to_ascii_lowercase();
+    let is_image = IMAGE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    let is_path = path.starts_with(['/', '~', '.']) || !path.contains(char::is_whitespace);
+    if !is_image || !is_path || path.contains(['\n', '"', '@']) {
+        return None;
+    }
+    Some(match path.contains(char::is_whitespace) {
+        true => format!("@\"{path}\" "),
+        false => format!("@{path} "),
+    })
 }
 
 /// What stands for a paste in the text.

@@ -12,7 +12,7 @@ fn a_long_paste_is_a_placeholder_until_it_is_sent() {
     type_in(&mut composer, "look: ");
     composer.on_key(&Key::Paste(paste.clone()));
     assert_eq!(composer.buffer.text(), "look: [Pasted text #1: 1,000 lines]");
-    let draft = composer.draft(&[]);
+    let draft = composer.draft(&[], &[]);
     let mut restored = Composer::default();
     restored.restore(&draft);
     assert_eq!(restored.submit(), format!("look: {paste}"));
@@ -20,7 +20,7 @@ fn a_long_paste_is_a_placeholder_until_it_is_sent() {
     assert_eq!(composer.buffer.text(), "look: ");
     composer.on_key(&Key::Paste("short\nlines".to_owned()));
     assert_eq!(composer.submit(), "look: short\nlines");
-    assert_eq!(composer.draft(&[]), Draft::default());
+    assert_eq!(composer.draft(&[], &[]), Draft::default());
 }
 
 #[test]

@@ -114,6 +114,13 @@ impl ConversationView {
         }
     }
 
+    /// Adds a line that a command of the user has printed.
+    pub(super) fn add_output_line(&mut self, line: &str) {
+        self.end_text();
+        let line = sanitize_text(line);
+        self.finished.extend(split_columns(&line, self.width).iter().map(|row| format!("  {row}")));
+    }
+
     /// Adds a prompt of the user.
     pub(super) fn add_prompt(&mut self, text: &str) {
         self.end_text();

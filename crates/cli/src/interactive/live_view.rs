@@ -29,6 +29,13 @@ impl SessionModel {
             rows.push(paint(Color::Dim, &panel.keys()));
             return LiveArea { rows, cursor };
         }
+        if let Some(picker) = &self.picker {
+            let height = self.screen_rows.saturating_sub(rows.len());
+            let (shown, cursor) = picker.rows(self.columns, height);
+            let cursor = (rows.len() + cursor.0, cursor.1);
+            rows.extend(shown);
+            return LiveArea { rows, cursor: Some(cursor) };
+        }
         rows.push(self.rule());
         let (composer, cursor) = self.composer_rows();
         let cursor = (rows.len() + cursor.0, cursor.1);
@@ -61,6 +68,14 @@ impl SessionModel {
             rows.push(self.working_row(working));
             let tasks = self.view.tasks.iter().take(MAX_TASKS);
             rows.extend(tasks.map(|task| paint(Color::Dim, task)));
+            rows.push(String::new());
+        }
+        if let Some((command, since)) = &self.shell {
+            let elapsed = short_duration(self.now_ms.saturating_sub(*since));
+            let command = to_one_line(&escape_invisible(command), self.columns / 2);
+            let facts = paint(Color::Dim, &format!("({elapsed} · Esc stops it)"));
+            let row = format!("{} ! {command} {facts}", accent(self.spinner()));
+            rows.push(fit_row(&row, self.columns));
             rows.push(String::new());
         }
         for text in self.queue.iter().take(MAX_QUEUED) {
@@ -174,7 +189,14 @@ impl SessionModel {
         }
         match &self.hint {
             Some(hint) => paint(Color::Yellow, &format!("  {hint}")),
-            None => self.status.row(self.columns),
+            None => match &self.composer.vi {
+                Some(vi) => {
+                    let label = format!("  {}", accent(vi.label()));
+                    let room = self.columns.saturating_sub(8);
+                    format!("{label}{}", self.status.row(room))
+                }
+                None => self.status.row(self.columns),
+            },
         }
     }
 }

@@ -4,17 +4,20 @@ use std::process::ExitCode;
 
 use tokio::sync::mpsc;
 use windlass::core::log::entry::Entry;
+use windlass::core::log::ids::LaneId;
 use windlass::core::run::conversation::Conversation;
-use windlass::messages::{MessageOptions, MessageProjection};
+use windlass::messages::{Message, MessageOptions, MessageProjection, SystemEvent, SystemMessage};
 use windlass::{Session, StreamOptions};
 
-use super::commands;
+use super::command_table;
 use super::painter::{Painter, ReflowSupport};
+use super::resume_picker;
 use super::session_files;
 use super::session_loop::{LoopSources, SessionLoop, SessionParts, fill_usage};
 use super::session_model::SessionModel;
 use super::status_line::StatusInfo;
 use super::terminal_modes::SessionModes;
+use super::vi_keys::ViState;
 use crate::args::{DemoArgs, PrintArgs};
 use crate::commands::{demo, print};
 use crate::config::paths;
@@ -28,7 +31,13 @@ use crate::terminal::{self, Color, ColorSupport};
 const MAX_NOTES: usize = 64;
 
 /// Opens a session and runs it.
-pub(super) async fn open(print: PrintArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn open(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
+    if print.resume.as_deref() == Some("") {
+        match resume_picker::choose(&print).await? {
+            Some(lane) => print.resume = Some(lane.to_string()),
+            None => return Ok(ExitCode::SUCCESS),
+        }
+    }
     let signals = SignalListener::new()?;
     let old = print::find_named_conversation(&print).await?;
     let started = setup::start_for_host(old.clone(), &print.agent, HostParts::default()).await;
@@ -45,7 +54,8 @@ pub(super) async fn open(print: PrintArgs) -> anyhow::Result<ExitCode> {
     let size = super::terminal_size();
     let mut model = SessionModel::new(size, session_files::read_history());
     model.status = initial_status(&setup);
-    model.commands = commands::command_candidates(&setup.custom_commands);
+    model.composer.vi = session_files::read_vi_keys().then(ViState::default);
+    model.commands = command_table::command_candidates(&setup.custom_commands);
     let folder = setup.workspace.clone();
     model.paths = Box::new(move |typed| session_files::complete_path(&folder, typed));
     greet(&mut model, &setup, has_begun);
@@ -115,7 +125,7 @@ fn initial_status(setup: &RunSetup) -> StatusInfo {
 }
 
 /// The folder, with `~` for the home.
-fn short_folder(folder: &std::path::Path) -> String {
+pub(super) fn short_folder(folder: &std::path::Path) -> String {
     let home = paths::home_folder().and_then(|home| home.canonicalize().ok());
     let inside = home.as_ref().and_then(|home| folder.strip_prefix(home).ok());
     match inside {
@@ -138,25 +148,60 @@ fn greet(model: &mut SessionModel, setup: &RunSetup, has_begun: bool) {
     }
 }
 
+/// The messages of a conversation, and its state.
+pub(super) struct MessageHistory {
+    pub(super) messages: Vec<Message>,
+    pub(super) conversation: Conversation,
+}
+
+/// Reads a log as messages. What a rewind took back is left out.
+pub(super) fn read_messages(
+    lane: &LaneId,
+    log: &[Entry],
+    setup: &RunSetup,
+) -> anyhow::Result<MessageHistory> {
+    let options = MessageOptions { prompts: true, ..MessageOptions::default() };
+    let nothing = Conversation::default();
+    let mut projection =
+        MessageProjection::new(lane, nothing, &setup.settings, options.to_projection());
+    let mut messages: Vec<Message> = Vec::new();
+    for entry in log {
+        for message in projection.on_entry(entry) {
+            if let Message::System(SystemMessage {
+                event: SystemEvent::ConversationRewound { last_message },
+                ..
+            }) = &message
+            {
+                let last = messages.iter().rposition(|kept| has_id(kept, last_message));
+                messages.truncate(last.map_or(0, |last| last + 1));
+            }
+            if options.wants(&message) {
+                messages.push(message);
+            }
+        }
+    }
+    let conversation = projection.conversation().clone();
+    Ok(MessageHistory { messages, conversation })
+}
+
+fn has_id(message: &Message, id: &str) -> bool {
+    match message {
+        Message::User(message) => message.uuid == id,
+        Message::Assistant(message) => message.uuid == id,
+        _ => false,
+    }
+}
+
 /// Shows what was said before.
-async fn show_history(
+pub(super) async fn show_history(
     model: &mut SessionModel,
     session: &Session,
     setup: &RunSetup,
 ) -> anyhow::Result<()> {
-    let options = MessageOptions { prompts: true, ..MessageOptions::default() };
-    let nothing = Conversation::default();
-    let lane = session.lane();
-    let mut projection =
-        MessageProjection::new(lane, nothing, &setup.settings, options.to_projection());
-    let stored = setup.store.read_log(lane.clone(), 0, usize::MAX).await?;
-    for line in &stored {
-        let entry = Entry::parse(line.seq, &line.line)?;
-        for message in projection.on_entry(&entry).iter().filter(|message| options.wants(message)) {
-            model.on_message(message);
-        }
-    }
-    let now = projection.conversation();
+    let log = session.read_log().await?;
+    let history = read_messages(session.lane(), &log, setup)?;
+    history.messages.iter().for_each(|message| model.on_message(message));
+    let now = &history.conversation;
     fill_usage(model, now);
     if now.run.is_none() {
         model.view.end_run();

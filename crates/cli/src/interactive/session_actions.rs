@@ -10,9 +10,11 @@ use windlass::ports::SessionEndReason;
 use windlass::{RunOutcome, RunStream, StopCause};
 
 use super::active_run::{ActiveRun, RunEvent};
+use super::picker::PickerChoice;
 use super::session_files;
 use super::session_loop::{Ending, LoopSources, SessionLoop, write_out};
 use super::session_model::SessionAction;
+use super::shell_command::{ShellCommand, ShellEvent};
 use crate::args::ToolStatePolicy;
 use crate::exit::ExitReason;
 use crate::messages;
@@ -21,6 +23,9 @@ use crate::prompt::mentions;
 use crate::setup;
 use crate::terminal::{Color, sanitize_text};
 use crate::transcript::TranscriptRecorder;
+
+/// Maximum commands of the user whose output goes with one prompt.
+const MAX_CONTEXT_COMMANDS: usize = 20;
 
 /// How long a run may take to stop at a step when the session ends.
 const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(3);
@@ -42,6 +47,10 @@ impl SessionLoop {
                 SessionAction::Redraw => self.redraw()?,
                 SessionAction::NextMode => self.next_mode().await?,
                 SessionAction::OpenEditor => self.open_editor().await?,
+                SessionAction::Pick(choice) => self.pick(choice).await?,
+                SessionAction::Rewind => self.run_command("/rewind").await?,
+                SessionAction::Shell(command) => self.start_shell(&command),
+                SessionAction::StopShell => self.stop_shell(),
                 SessionAction::Answer(answer) => self.send_answer(*answer).await?,
             }
             self.want_frame();
@@ -64,9 +73,12 @@ impl SessionLoop {
         text: &str,
         settings: RunSettings,
     ) -> anyhow::Result<()> {
-        let blocks = self.prompt_blocks(text);
+        let mut blocks = self.prompt_blocks(text);
+        let context = self.model.context.iter().map(|text| ContentBlock::text(text));
+        blocks.splice(0..0, context);
         let run = RunId::from(setup::new_id());
         let stream = self.session.send_as_with(run, blocks, settings).await?;
+        self.model.context.clear();
         self.note_begun();
         self.save_draft();
         self.follow(stream).await
@@ -103,6 +115,66 @@ impl SessionLoop {
         let stream = self.session.resume().await?;
         self.follow(stream).await?;
         Ok(true)
+    }
+
+    /// Does what was chosen in a list.
+    async fn pick(&mut self, choice: PickerChoice) -> anyhow::Result<()> {
+        let done = match choice {
+            PickerChoice::Conversation(lane) => Box::pin(self.open_conversation(lane)).await,
+            PickerChoice::Model(name) => self.switch_model(&name).await,
+            PickerChoice::Effort(effort) => self.set_effort(effort).await,
+            PickerChoice::RewindPrompt { id, text } => self.choose_rewind_scope(id, text).await,
+            PickerChoice::Rewind { id, text, scope } => self.rewind_to(&id, &text, scope).await,
+            PickerChoice::MemoryFile(path) => self.edit_memory_file(&path).await,
+        };
+        if let Err(error) = done {
+            self.model.view.add_note(Color::Red, &format!("{error:#}"));
+        }
+        Ok(())
+    }
+
+    /// Starts a command of the user.
+    fn start_shell(&mut self, command: &str) {
+        session_files::append_history(&format!("!{command}"));
+        if self.shell.is_some() {
+            let text = format!("!{command}");
+            return self.model.put_back(&text, "Another command is running; wait for its end.");
+        }
+        self.model.view.add_prompt(&format!("!{command}"));
+        match ShellCommand::start(command, &self.setup.workspace) {
+            Ok(shell) => {
+                self.model.shell = Some((command.to_owned(), self.elapsed_ms()));
+                self.shell = Some(shell);
+            }
+            Err(error) => {
+                let text = format!("The command was not started: {error}");
+                self.model.view.add_note(Color::Red, &text);
+            }
+        }
+    }
+
+    fn stop_shell(&mut self) {
+        if let Some(shell) = &self.shell {
+            shell.stop();
+        }
+    }
+
+    pub(super) fn on_shell_event(&mut self, event: ShellEvent) {
+        match event {
+            ShellEvent::Line(line) => self.model.view.add_output_line(&line),
+            ShellEvent::Ended(end) => {
+                self.shell = None;
+                self.model.shell = None;
+                if let Some(note) = end.note {
+                    self.model.view.add_note(Color::Yellow, &note);
+                }
+                if self.model.context.len() < MAX_CONTEXT_COMMANDS {
+                    self.model.context.push(end.context);
+                }
+                self.save_draft();
+            }
+        }
+        self.want_frame();
     }
 
     async fn steer(&mut self, text: String) {

@@ -98,6 +98,31 @@ pub(super) fn write_draft(file: &Path, draft: &Draft) {
     let _ = written.and_then(|()| std::fs::rename(&next, file));
 }
 
+#[derive(Default, Serialize, Deserialize)]
+struct TerminalChoices {
+    #[serde(default)]
+    vi_keys: bool,
+}
+
+/// Whether vi keys were switched on.
+pub(super) fn read_vi_keys() -> bool {
+    let text = choices_file().and_then(|file| std::fs::read(file).ok());
+    let choices = text.and_then(|text| serde_json::from_slice::<TerminalChoices>(&text).ok());
+    choices.unwrap_or_default().vi_keys
+}
+
+/// Remembers whether vi keys are on.
+pub(super) fn write_vi_keys(vi_keys: bool) {
+    let Ok(text) = serde_json::to_vec(&TerminalChoices { vi_keys }) else { return };
+    if let Some(file) = choices_file() {
+        let _ = std::fs::write(file, text);
+    }
+}
+
+fn choices_file() -> Option<PathBuf> {
+    Some(paths::state_folder().ok()?.join("terminal.json"))
+}
+
 /// The branch of the repository that a folder is in, from its files.
 pub(super) fn git_branch(folder: &Path) -> Option<String> {
     let found = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;

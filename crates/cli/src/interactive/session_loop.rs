@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use windlass::Session;
 use windlass::core::run::conversation::Conversation;
+use windlass::core::settings::conversation_settings::Settings;
 use windlass::messages::{Message, MessageOptions, MessageReader};
 
 use super::active_run::{ActiveRun, RunEvent};
@@ -23,6 +24,7 @@ use super::painter::Painter;
 use super::question_panel::QuestionPlace;
 use super::session_files;
 use super::session_model::SessionModel;
+use super::shell_command::{ShellCommand, ShellEvent};
 use super::terminal_modes::{self, SessionModes};
 use crate::args::PrintArgs;
 use crate::output::{SignalAction, SignalListener};
@@ -51,7 +53,11 @@ pub(super) struct SessionLoop {
     pub(super) setup: RunSetup,
     pub(super) session: Session,
     pub(super) model: SessionModel,
+    /// The settings of the start.
+    pub(super) initial_settings: Settings,
     pub(super) active: Option<ActiveRun>,
+    /// The command of the user that runs.
+    pub(super) shell: Option<ShellCommand>,
     pub(super) transcript: Option<TranscriptRecorder>,
     pub(super) modes: SessionModes,
     pub(super) painter: Painter,
@@ -113,6 +119,7 @@ enum Step {
     Note(String),
     Hook(windlass::ports::HookMessage),
     Run(anyhow::Result<RunEvent>),
+    Shell(ShellEvent),
     Time,
 }
 
@@ -133,10 +140,12 @@ impl SessionLoop {
         let now = Instant::now();
         Self {
             print,
+            initial_settings: setup.settings.clone(),
             setup,
             session,
             model,
             active: None,
+            shell: None,
             transcript: None,
             modes,
             painter,
@@ -180,6 +189,7 @@ impl SessionLoop {
                 Step::Note(text) => self.add_note(&text),
                 Step::Hook(message) => self.add_note(&crate::messages::hook_message(&message)),
                 Step::Run(Ok(event)) => self.on_run_event(event).await?,
+                Step::Shell(event) => self.on_shell_event(event),
                 Step::Run(Err(error)) => self.on_run_error(&error).await,
                 Step::Time => self.on_time().await?,
             }
@@ -202,6 +212,12 @@ impl SessionLoop {
                 None => std::future::pending().await,
             }
         };
+        let shell = async {
+            match &mut self.shell {
+                Some(shell) => shell.next().await,
+                None => std::future::pending().await,
+            }
+        };
         let time = async {
             match wake {
                 Some(at) => tokio::time::sleep_until(at).await,
@@ -217,13 +233,15 @@ impl SessionLoop {
             () = time => Step::Time,
             Some(text) = notes.recv() => Step::Note(text),
             message = self.setup.hook_messages.next() => Step::Hook(message),
+            event = shell => Step::Shell(event),
             event = run => Step::Run(event),
         })
     }
 
     /// When something is due even if nothing happens.
     fn next_wake(&self) -> Option<Instant> {
-        let spinner = self.model.working.map(|_| {
+        let is_busy = self.model.working.is_some() || self.model.shell.is_some();
+        let spinner = is_busy.then(|| {
             let next = (self.elapsed_ms() / SPINNER_MS + 1) * SPINNER_MS;
             self.started + Duration::from_millis(next)
         });
@@ -257,7 +275,7 @@ impl SessionLoop {
         if self.next_check.is_some_and(|at| at <= now) {
             self.check_answers().await?;
         }
-        if self.model.working.is_some() {
+        if self.model.working.is_some() || self.model.shell.is_some() {
             self.want_frame();
         }
         Ok(())

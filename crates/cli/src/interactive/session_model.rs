@@ -7,6 +7,7 @@ use super::completion::{Candidate, Completion, CompletionKind, completed_part};
 use super::composer::{Composer, Draft, KeyUse};
 use super::conversation_view::ConversationView;
 use super::key_decoder::Key;
+use super::picker::{Picker, PickerChoice, PickerKey};
 use super::question_panel::{PanelAnswer, PanelKey, QuestionPanel, QuestionPlace};
 use super::status_line::StatusInfo;
 use crate::terminal::Color;
@@ -43,6 +44,14 @@ pub(super) enum SessionAction {
     NextMode,
     /// Edit the prompt in the editor of the user.
     OpenEditor,
+    /// Do what was chosen in a list.
+    Pick(PickerChoice),
+    /// List the prompts to go back to.
+    Rewind,
+    /// Run a command of the user.
+    Shell(String),
+    /// Stop the command of the user.
+    StopShell,
     /// Answer a question.
     Answer(Box<PanelAnswer>),
 }
@@ -68,6 +77,12 @@ pub(super) struct SessionModel {
     pub(super) queue: Vec<String>,
     /// Questions that wait for an answer; the first one is shown.
     pub(super) panels: Vec<QuestionPanel>,
+    /// A list to choose from.
+    pub(super) picker: Option<Picker>,
+    /// The command of the user that runs, and since when.
+    pub(super) shell: Option<(String, u64)>,
+    /// Output of the user's commands, for the next prompt.
+    pub(super) context: Vec<String>,
     /// When the first question was shown: keys that were typed before do not answer it.
     panel_since_ms: u64,
     /// What could be meant by what is typed.
@@ -83,6 +98,8 @@ pub(super) struct SessionModel {
     pub(super) screen_rows: usize,
     pub(super) now_ms: u64,
     leave_asked_ms: Option<u64>,
+    /// When Esc was pressed with nothing to interrupt.
+    rewind_asked_ms: Option<u64>,
     actions: Vec<SessionAction>,
 }
 
@@ -95,6 +112,9 @@ impl SessionModel {
             working: None,
             queue: Vec::new(),
             panels: Vec::new(),
+            picker: None,
+            shell: None,
+            context: Vec::new(),
             panel_since_ms: 0,
             completion: None,
             commands: Vec::new(),
@@ -105,6 +125,7 @@ impl SessionModel {
             screen_rows,
             now_ms: 0,
             leave_asked_ms: None,
+            rewind_asked_ms: None,
             actions: Vec::new(),
         }
     }
@@ -153,12 +174,13 @@ impl SessionModel {
     }
 
     pub(super) fn draft(&self) -> Draft {
-        self.composer.draft(&self.queue)
+        self.composer.draft(&self.queue, &self.context)
     }
 
     pub(super) fn restore(&mut self, draft: &Draft) {
         self.composer.restore(draft);
         self.queue.clone_from(&draft.queue);
+        self.context.clone_from(&draft.context);
     }
 
     /// A prompt was not taken: it comes back.
@@ -170,11 +192,12 @@ impl SessionModel {
     pub(super) fn on_key(&mut self, key: &Key) {
         self.hint = None;
         let asked = self.leave_asked_ms.take();
+        let escaped = self.rewind_asked_ms.take();
         if self.composer.is_searching() {
             self.composer.on_key(key);
             return;
         }
-        if self.on_panel_key(key) {
+        if self.on_panel_key(key) || self.on_picker_key(key) {
             return;
         }
         if self.on_completion_key(key) {
@@ -187,7 +210,10 @@ impl SessionModel {
             Key::AltEnter => self.on_alt_enter(),
             Key::Ctrl('c') => self.on_ctrl_c(asked),
             Key::Ctrl('d') if self.composer.is_empty() => self.act(SessionAction::Leave),
-            Key::Escape => self.on_escape(),
+            Key::Escape if self.composer.vi.as_ref().is_some_and(|vi| !vi.is_normal) => {
+                self.composer.on_key(key);
+            }
+            Key::Escape => self.on_escape(escaped),
             Key::Ctrl('z') => self.act(SessionAction::Suspend),
             Key::Ctrl('l') => self.act(SessionAction::Redraw),
             Key::Ctrl('o') => {
@@ -206,6 +232,17 @@ impl SessionModel {
                 }
             }
         }
+    }
+
+    /// Gives a key to the list that is open; returns whether there is one.
+    fn on_picker_key(&mut self, key: &Key) -> bool {
+        let Some(mut picker) = self.picker.take() else { return false };
+        match picker.on_key(key) {
+            PickerKey::Used | PickerKey::NotMine => self.picker = Some(picker),
+            PickerKey::Closed => {}
+            PickerKey::Chosen(choice) => self.act(SessionAction::Pick(choice)),
+        }
+        true
     }
 
     /// Looks for what could be meant by the text before the cursor.
@@ -331,6 +368,9 @@ impl SessionModel {
         if text.trim_start().starts_with('/') && !text.starts_with(' ') {
             return self.act(SessionAction::Command(text));
         }
+        if let Some(command) = text.strip_prefix('!').filter(|command| !command.trim().is_empty()) {
+            return self.act(SessionAction::Shell(command.trim().to_owned()));
+        }
         match self.working {
             Some(_) => self.act(SessionAction::Steer(text)),
             None => self.send(text),
@@ -376,6 +416,9 @@ impl SessionModel {
         if self.working.is_some() {
             return self.interrupt();
         }
+        if self.shell.is_some() {
+            return self.act(SessionAction::StopShell);
+        }
         match asked {
             Some(at) if self.now_ms.saturating_sub(at) <= LEAVE_AGAIN_MS => {
                 self.act(SessionAction::Leave);
@@ -387,9 +430,22 @@ impl SessionModel {
         }
     }
 
-    fn on_escape(&mut self) {
+    fn on_escape(&mut self, before: Option<u64>) {
         if self.working.is_some() {
-            self.interrupt();
+            return self.interrupt();
+        }
+        if self.shell.is_some() {
+            return self.act(SessionAction::StopShell);
+        }
+        match (before, self.composer.is_empty()) {
+            (Some(at), true) if self.now_ms.saturating_sub(at) <= LEAVE_AGAIN_MS => {
+                self.act(SessionAction::Rewind);
+            }
+            (_, true) => {
+                self.rewind_asked_ms = Some(self.now_ms);
+                self.hint = Some("Press Esc again to go back to an earlier prompt.".to_owned());
+            }
+            (_, false) => {}
         }
     }
 

@@ -142,6 +142,51 @@ impl TextBuffer {
         self.kill(self.line_start(), self.cursor);
     }
 
+    /// Kills to the end of the line, but not the line break.
+    pub(super) fn kill_rest_of_line(&mut self) {
+        self.kill(self.cursor, self.line_end());
+    }
+
+    /// Kills the line with its line break.
+    pub(super) fn kill_line(&mut self) {
+        let end = self.line_end();
+        let (mut start, after) = (self.line_start(), (end + 1).min(self.text.len()));
+        if after == end {
+            // The last line takes the break before it.
+            start = start.saturating_sub(1);
+        }
+        self.kill(start, after);
+        self.cursor = self.line_start();
+    }
+
+    /// Keeps the line for [`TextBuffer::yank`].
+    pub(super) fn copy_line(&mut self) {
+        let line = self.text.get(self.line_start()..self.line_end()).unwrap_or_default();
+        line.clone_into(&mut self.killed);
+    }
+
+    /// Kills or keeps what is between `from` and the cursor.
+    pub(super) fn kill_from(&mut self, from: usize, is_deleted: bool) {
+        let (start, end) = (from.min(self.cursor), from.max(self.cursor));
+        if is_deleted {
+            return self.kill(start, end);
+        }
+        if let Some(text) = self.text.get(start..end) {
+            text.clone_into(&mut self.killed);
+        }
+        self.cursor = start;
+    }
+
+    /// Deletes the character at the cursor, but not a line break.
+    pub(super) fn delete_in_line(&mut self) {
+        if self.cursor < self.line_end() {
+            self.delete_next();
+        } else if self.cursor > self.line_start() {
+            // At the end of a line vi deletes what is before.
+            self.backspace();
+        }
+    }
+
     pub(super) fn yank(&mut self) {
         let killed = self.killed.clone();
         if !killed.is_empty() {
@@ -165,6 +210,14 @@ impl TextBuffer {
 
     pub(super) fn word_right(&mut self) {
         self.cursor = self.word_end();
+    }
+
+    /// Moves to the beginning of the next word.
+    pub(super) fn next_word_start(&mut self) {
+        let after = self.after();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let skipped = after.trim_start_matches(is_word).trim_start_matches(|c| !is_word(c));
+        self.cursor += after.len() - skipped.len();
     }
 
     pub(super) fn move_to_line_start(&mut self) {

@@ -5,11 +5,13 @@
 //! at most to the end of its line; a table is held back until it is complete. A style never lasts
 //! beyond its word, so unbalanced marks do no harm.
 
+mod code_highlight;
 mod inline_marks;
 mod line_wrap;
 mod table_layout;
 mod text_style;
 
+use code_highlight::CodeHighlighter;
 use inline_marks::InlineParser;
 use line_wrap::{LineWrapper, style_text};
 use text_style::{StyledChar, TextStyle, paint};
@@ -32,6 +34,8 @@ pub(crate) struct MarkdownRenderer {
     width: usize,
     line: LineState,
     fence: Option<char>,
+    /// Colors the block of code that is open.
+    code: Option<CodeHighlighter>,
     /// The beginning of the line, as long as it may be a mark.
     held_prefix: String,
     quotes: usize,
@@ -77,6 +81,7 @@ impl MarkdownRenderer {
             width,
             line: LineState::Beginning,
             fence: None,
+            code: None,
             held_prefix: String::new(),
             quotes: 0,
             after_quote: false,
@@ -118,7 +123,7 @@ impl MarkdownRenderer {
             _ if c == '\n' => self.end_line(out),
             LineState::Beginning => self.begin_line(c, out),
             LineState::Text => self.push_text(c, out),
-            LineState::Code => out.push(c),
+            LineState::Code => self.push_code(c, out),
             LineState::Fence | LineState::Row if self.held_prefix.len() < MAX_ROW_CHARS => {
                 self.held_prefix.push(c);
             }
@@ -216,7 +221,7 @@ impl MarkdownRenderer {
         if self.fence.is_some() {
             self.line = LineState::Code;
             self.write_quote_prefix(out);
-            out.push_str(&held);
+            held.chars().for_each(|c| self.push_code(c, out));
             return;
         }
         let text = held.trim_start_matches(' ');
@@ -239,6 +244,13 @@ impl MarkdownRenderer {
     fn write_quote_prefix(&mut self, out: &mut String) {
         self.end_table(out);
         out.push_str(&paint(&self.quote_prefix()));
+    }
+
+    fn push_code(&mut self, c: char, out: &mut String) {
+        match &mut self.code {
+            Some(code) => code.push(c, out),
+            None => out.push(c),
+        }
     }
 
     fn push_text(&mut self, c: char, out: &mut String) {
@@ -269,8 +281,16 @@ impl MarkdownRenderer {
                 let fence = style_text(&self.held_prefix, TextStyle::default().with_dim());
                 out.push_str(&paint(&fence));
                 out.push('\n');
+                let info = self.held_prefix.trim_start_matches([' ', '`', '~']);
+                let language = info.split([' ', ',', '{']).next().unwrap_or_default();
+                self.code = self.fence.and_then(|_| CodeHighlighter::new(language));
             }
-            LineState::Beginning | LineState::Code => out.push('\n'),
+            LineState::Beginning | LineState::Code => {
+                if let Some(code) = &mut self.code {
+                    code.end_line(out);
+                }
+                out.push('\n');
+            }
         }
         (self.line, self.quotes, self.after_quote) = (LineState::Beginning, 0, false);
         self.held_prefix.clear();

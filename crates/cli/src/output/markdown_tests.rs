@@ -18,6 +18,7 @@ fn rendered_at(width: usize, text: &str) -> String {
         .replace("\u{1b}[4m", "<u>")
         .replace("\u{1b}[9m", "<s>")
         .replace("\u{1b}[36m", "<c>")
+        .replace("\u{1b}[35m", "<k>")
 }
 
 fn rendered(text: &str) -> String {
@@ -45,7 +46,7 @@ fn marks_become_styles() {
         ("a\n---\nb", "a\n<d>────────────────────────────────────────────────────────────<>\nb\n"),
         (
             "```rust\nlet a = **b;\n```\nafter **x**",
-            "<d>```rust<>\nlet a = **b;\n<d>```<>\nafter <b>x<>\n",
+            "<d>```rust<>\n<k>let<> a = **b;\n<d>```<>\nafter <b>x<>\n",
         ),
         ("\\*not this\\*", "*not this*\n"),
     ];

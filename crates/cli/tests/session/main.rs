@@ -8,6 +8,7 @@ mod test_home;
 mod pty_screen;
 
 mod approvals;
+mod commands;
 mod conversation;
 mod durability;
 mod editing;

@@ -14,6 +14,7 @@ use windlass_core::call::outcome::ToolError;
 use windlass_core::log::ids::LaneId;
 use windlass_runtime::ports::{Clock, ProcessLauncher};
 
+use super::report;
 use super::running_commands::RunningGuard;
 use crate::limits::{MAX_BACKGROUND_COMMANDS, MAX_POLLED_BYTES};
 use crate::process::{self, CommandEnd, CommandJob};
@@ -28,6 +29,7 @@ pub(crate) struct BackgroundCommands {
 /// A background command.
 #[derive(Debug)]
 pub(super) struct BackgroundCommand {
+    command: String,
     output_file: PathBuf,
     stop: Arc<Notify>,
     task: AbortHandle,
@@ -41,6 +43,21 @@ pub(super) struct BackgroundStart {
     pub(super) launcher: Arc<dyn ProcessLauncher>,
     pub(super) output: PathBuf,
     pub(super) running_guard: Option<RunningGuard>,
+}
+
+/// A background command, as people see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackgroundCommandInfo {
+    /// The id by which the model reads its output.
+    pub id: String,
+    /// The command itself.
+    pub command: String,
+    /// Whether it is still running.
+    pub is_running: bool,
+    /// How it is doing, in a few words.
+    pub state: String,
+    /// The file with its output.
+    pub output_file: PathBuf,
 }
 
 /// Dropping it drops the command's future, which ends the command.
@@ -65,6 +82,7 @@ impl BackgroundCommands {
         if running.count() >= MAX_BACKGROUND_COMMANDS {
             return None;
         }
+        let command = job.command.clone();
         let (stop, ended) = (Arc::new(Notify::new()), Arc::new(Mutex::new(None)));
         let (stopped, result) = (Arc::clone(&stop), Arc::clone(&ended));
         let task = tokio::spawn(async move {
@@ -74,6 +92,7 @@ impl BackgroundCommands {
             drop(running_guard);
         });
         let shell = BackgroundCommand {
+            command,
             output_file,
             stop,
             task: task.abort_handle(),
@@ -108,6 +127,29 @@ impl BackgroundCommands {
 }
 
 impl ToolContext {
+    /// Returns the background commands of a conversation that this process has started.
+    #[must_use]
+    pub fn list_background_commands(&self, lane: &LaneId) -> Vec<BackgroundCommandInfo> {
+        let commands = lock_ignoring_poison(&self.background_commands().commands);
+        let own = commands.iter().filter(|((of, _), _)| of == lane);
+        let info = |((_, id), command): (&(LaneId, String), &Arc<BackgroundCommand>)| {
+            BackgroundCommandInfo {
+                id: id.clone(),
+                command: command.command.clone(),
+                is_running: command.is_running(),
+                state: report::describe_state(command),
+                output_file: command.output_file.clone(),
+            }
+        };
+        own.map(info).collect()
+    }
+
+    /// Asks a background command to end; returns whether there is one with this id.
+    pub fn stop_background_command(&self, lane: &LaneId, id: &str) -> bool {
+        let command = self.background_commands().get(lane, id);
+        command.inspect(|command| command.stop()).is_some()
+    }
+
     /// Returns the background command with this id, or an error that lists the known ids.
     pub(super) fn background_command(
         &self,

@@ -11,7 +11,6 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
-use super::background_commands::BackgroundCommand;
 use super::report;
 use crate::tool_context::ToolContext;
 use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
@@ -46,7 +45,7 @@ impl BashOutputTool {
         let asked: BashOutputInput = tool_input::read_input(input)?;
         let shell = self.tool_context.background_command(&context.lane, &asked.bash_id)?;
         let filter = asked.filter.as_deref().map(crate::search::line_regex).transpose()?;
-        let state = describe_state(&shell);
+        let state = report::describe_state(&shell);
         let bytes = shell.read_new_output().map_err(|error| unreadable_output_error(&error))?;
         let text = match filter {
             Some(filter) => bytes
@@ -59,15 +58,6 @@ impl BashOutputTool {
         let said = if text.is_empty() { "(no new output)\n".to_owned() } else { text };
         Ok(RawJson::string(&format!("[{state}]\n{said}")))
     }
-}
-
-/// Describes the state of a command.
-fn describe_state(shell: &BackgroundCommand) -> String {
-    shell.inspect_end(|ended| match ended {
-        None => "running".to_owned(),
-        Some(Ok(ended)) => report::describe_end(ended),
-        Some(Err(error)) => format!("could not be started: {error}"),
-    })
 }
 
 fn unreadable_output_error(error: &std::io::Error) -> ToolError {

@@ -9,6 +9,7 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::truncate;
 
+use super::background_commands::BackgroundCommand;
 use super::working_folder::FolderMove;
 use crate::limits::MAX_FAILED_OUTPUT_CHARS;
 use crate::process::{CleanupResult, CommandEnd, CommandExit, OutputFile};
@@ -45,6 +46,15 @@ pub(super) fn describe_end(ended: &CommandEnd) -> String {
         CommandExit::TimedOut => format!("timed out after {seconds}.{tenths} s; effects unknown"),
         CommandExit::Stopped => format!("stopped after {seconds}.{tenths} s"),
     }
+}
+
+/// Describes the state of a background command.
+pub(super) fn describe_state(shell: &BackgroundCommand) -> String {
+    shell.inspect_end(|ended| match ended {
+        None => "running".to_owned(),
+        Some(Ok(ended)) => describe_end(ended),
+        Some(Err(error)) => format!("could not be started: {error}"),
+    })
 }
 
 /// Returns the error for a command that could not be started.
