@@ -67,7 +67,9 @@ function runServer([name, [program, ...args], tool, input, wanted]) {
     writeFileSync(join(home, "note.txt"), "a note");
     const call = `when results 0\n  call mcp__it__${tool} ${JSON.stringify(input)}\n`;
     writeFileSync(join(home, "a.script"), `${call}when any\n  say "It said: \${result}"\n`);
-    const it = { command: node, args: [join(modules, "@modelcontextprotocol", program), ...args] };
+    // Servers are confined: the one that writes a file writes it in the workspace.
+    const own = { MEMORY_FILE_PATH: join(home, "memory.json") };
+    const it = { command: node, args: [join(modules, "@modelcontextprotocol", program), ...args], env: own };
     const env = { PATH: process.env.PATH, HOME: home, WINDLASS_HOME: join(home, "state") };
     const config = ["--mcp-config", JSON.stringify({ mcpServers: { it } }), "--allowedTools", "mcp__it"];
     const words = ["-p", "go", "--script", "a.script", ...config];

@@ -198,7 +198,7 @@ pub(crate) struct PermissionArgs {
     /// Choose what to do when a call needs approval [default: prompt at a terminal, else deny]
     #[arg(long, value_name = "ACTION", value_enum)]
     pub(crate) when_asked: Option<WhenAsked>,
-    /// Confine commands and hooks (Linux) [default: from config.toml or the settings, else off]
+    /// Confine what tools and hooks start [default: from config.toml, else workspace-write]
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) sandbox: Option<SandboxArg>,
     /// Offer only these tools, separated by commas; `default` for all, empty for none [default: all]

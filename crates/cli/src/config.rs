@@ -13,6 +13,7 @@ pub(crate) mod paths;
 pub(crate) mod permission_mode;
 pub(crate) mod plugins;
 pub(crate) mod run_settings;
+pub(crate) mod sandbox_level;
 pub(crate) mod sandbox_settings;
 pub(crate) mod scripts;
 pub(crate) mod tool_search;

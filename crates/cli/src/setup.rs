@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass::core::log::ids::LaneId;
-use windlass::core::permission::HumanAvailability;
+use windlass::core::permission::{CommandConfinement, HumanAvailability};
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::mcp::{McpServers, ServerSpec};
-use windlass::models::ModelRegistry;
 use windlass::ports::Store;
 use windlass::tools::{CommandHooks, OpenFiles, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
@@ -20,9 +19,11 @@ use crate::config::claude::settings_sources::{self, SettingsSource};
 use crate::config::claude::{memory_files, permission_settings};
 use crate::config::config_toml::{self, Config};
 use crate::config::plugins::Plugin;
+use crate::config::sandbox_level::LevelChoice;
+use crate::config::sandbox_settings::SandboxChoice;
 use crate::config::trust::folder_trust::{self, FolderTrust};
 use crate::config::trust::ignored_settings::IgnoredSettings;
-use crate::config::{limit_settings, model_selection, paths, run_settings, workspace_arg};
+use crate::config::{model_selection, paths, run_settings, workspace_arg};
 use crate::exit::OrUsageError;
 use crate::prompt::slash_command;
 use crate::toolset::AddedTools;
@@ -37,6 +38,7 @@ mod host_files;
 pub(crate) mod mcp_servers;
 mod profile_check;
 mod prompt_text;
+mod run_base;
 pub(crate) mod session_changes;
 mod store_location;
 
@@ -46,6 +48,7 @@ pub(crate) use folder_check::ask_about_trust;
 pub(crate) use folder_sandbox::sandbox_of_folder;
 pub(crate) use host_files::HookReportSink;
 pub(crate) use profile_check::check_profile;
+use run_base::RunBase;
 pub(crate) use store_location::{
     no_runs_message, open_existing_store, open_file, open_store, server_address, store_path,
 };
@@ -94,6 +97,8 @@ pub(crate) struct RunSetup {
     pub(crate) hook_messages: Arc<output::HookMessages>,
     /// The MCP servers.
     pub(crate) mcp: McpServers,
+    /// The level of the sandbox.
+    pub(crate) sandbox: LevelChoice,
 }
 
 /// Whether the command needs a model.
@@ -203,7 +208,9 @@ async fn start_with(
     let output_style = output_styles::chosen_style(&sources);
     let styles =
         prompt_text::check_styles(&args.permissions, &folder, output_style).or_usage_error()?;
-    let base = RunBase { folder: &folder, config: &config, clock: &clock, asks, earlier_model };
+    let level = LevelChoice::resolve(&args.permissions, &config.sandbox, &sources);
+    let level = level.or_usage_error()?;
+    let base = RunBase::new((&folder, &config, &clock), level, asks, earlier_model);
     let (mut settings, models) = base.settings(args, when_asked, None).or_usage_error()?;
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;
     prompt_text::add_memory_files(&mut settings, &args.permissions, &folder);
@@ -211,8 +218,10 @@ async fn start_with(
     let plugins = settings_sources::plugins_of(&sources);
     let agents = agents::load_agents(args, &workspace, folder.trust, &plugins)?;
     check_old_state(&clock);
-    let workplace = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
-    let workplace = host.add_files_to(workplace.or_usage_error()?, &settings);
+    let built = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
+    let (workplace, sandbox) = built.or_usage_error()?;
+    record_sandbox(&mut settings, &sandbox);
+    let workplace = host.add_files_to(workplace, &settings);
     let skills = agents::load_skills(args, &folder, &plugins);
     let web = (&config.web, &clock);
     let added = AddedTools { agents: &agents.found, programs: &programs, skills: &skills, web };
@@ -268,7 +277,16 @@ async fn start_with(
         when_asked,
         hook_messages,
         mcp,
+        sandbox: level,
     })
+}
+
+/// Records what commands may touch, and says so if there should be a sandbox and is none.
+fn record_sandbox(settings: &mut Settings, sandbox: &SandboxChoice) {
+    settings.sandbox = Some(sandbox.recorded());
+    if sandbox.level.confinement == CommandConfinement::Missing {
+        terminal::print_note(messages::sandbox::MISSING);
+    }
 }
 
 /// Adds hooks whose commands are started as those of the tools are.
@@ -392,79 +410,6 @@ async fn earlier_model(
             model_selection::conversation_model(opened.store.as_ref(), &opened.lane).await
         }
         Some(_) | None => Ok(None),
-    }
-}
-
-/// The base of a run's settings, independent of what was given with its prompt.
-struct RunBase<'a> {
-    folder: &'a FolderTrust,
-    config: &'a Config,
-    clock: &'a Arc<dyn windlass::ports::Clock>,
-    asks: ModelNeed,
-    /// The model that the conversation used before.
-    earlier_model: Option<String>,
-}
-
-impl RunBase<'_> {
-    /// The settings of a run with these flags, without tools, and the models that it can call: the
-    /// named one, else the default, else the last resort.
-    fn settings(
-        &self,
-        args: &AgentArgs,
-        when_asked: WhenAsked,
-        last_resort: Option<String>,
-    ) -> anyhow::Result<(Settings, Option<ModelRegistry>)> {
-        let folder = &self.folder.folder;
-        let sources = settings_sources::effective_sources(&args.permissions, self.folder)?;
-        let profile = self.config.find_profile(args.limits.profile.as_deref());
-        let profile = profile?;
-        let known = (self.config, &profile);
-        let mut settings = Settings::new(windlass::ModelSettings::with_defaults(""));
-        let named = match self.asks {
-            ModelNeed::Required => {
-                model_selection::configured_model(&args.model, (self.config, &profile, &sources))
-                    .or_else(|| self.earlier_model.clone())
-            }
-            ModelNeed::NotNeeded => run_settings::given_model(args, &profile)?,
-        };
-        let models = match (self.asks, &named) {
-            (ModelNeed::NotNeeded, None) => {
-                model_selection::describe_controls(&mut settings, &args.model, known, self.clock)?;
-                None
-            }
-            (ModelNeed::NotNeeded | ModelNeed::Required, _) => {
-                let names = (named, last_resort);
-                model_selection::describe(&mut settings, &args.model, known, names, self.clock)?
-            }
-        };
-        let rules =
-            permission_settings::build_permissions(&args.permissions, &sources, folder, when_asked);
-        settings.rules = rules?;
-        limit_settings::apply_limits(&mut settings, &profile, &args.limits)?;
-        let markers =
-            messages::end_marker_instruction(&model_selection::merge_controls(&args.model, known)?);
-        let reads = |source: &str| args.permissions.reads_source(source);
-        let styles = output_styles::load_styles(reads, self.folder);
-        // A style that does not exist was reported for the run that is about to start.
-        let style = styles.find(output_styles::chosen_style(&sources)).ok().flatten();
-        prompt_text::set_system_prompt(&mut settings, args, (folder, style), &markers);
-        Ok((settings, models.filter(|_| self.asks == ModelNeed::Required)))
-    }
-
-    /// The settings and tools for runs that other processes started, with these flags.
-    fn owner_settings(
-        &self,
-        others: &AgentArgs,
-        when_asked: WhenAsked,
-        (given, added, workplace, mcp): (&Settings, &AddedTools<'_>, &ToolContext, &McpServers),
-    ) -> anyhow::Result<(Settings, ToolRegistry)> {
-        let model = Some(given.model.name.to_string());
-        let (mut owner, _) = self.settings(others, when_asked, model)?;
-        let tools = offer(&mut owner, others, added, workplace)?;
-        let tools = mcp_servers::offer_tools(&mut owner, tools, mcp, workplace);
-        owner.user_context = given.user_context.clone();
-        owner.hooks = given.hooks;
-        Ok((owner, tools))
     }
 }
 

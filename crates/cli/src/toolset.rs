@@ -172,14 +172,14 @@ pub(crate) fn build_workplace(
     sources: &[SettingsSource],
     programs: &CommandTools,
     clock: &Arc<dyn Clock>,
-) -> anyhow::Result<ToolContext> {
+) -> anyhow::Result<(ToolContext, SandboxChoice)> {
     let zones = build_zones(&args.permissions, workspace, sources, programs)?;
     let sandbox = SandboxChoice::resolve(&args.permissions, &args.store, (sources, &zones))?;
     let variables = sources.iter().flat_map(|source| source.env.clone());
     let workplace =
         ToolContext::with_zones(zones).with_clock(Arc::clone(clock)).with_variables(variables);
     let workplace = workplace.with_launcher(sandbox.launcher());
-    Ok(match paths::state_folder() {
+    let workplace = match paths::state_folder() {
         Ok(_) if args.tool_state == ToolStatePolicy::Discarded => workplace,
         Ok(state) if paths::can_be_written(&state) => {
             workplace.with_state_folder(paths::tool_state_folder(&state))
@@ -187,7 +187,8 @@ pub(crate) fn build_workplace(
         // Otherwise tools keep their state in this process only: without any, no file could be
         // edited.
         Ok(_) | Err(_) => workplace,
-    })
+    };
+    Ok((workplace, sandbox))
 }
 
 /// The names that `--tools` knows.

@@ -3,6 +3,7 @@
 //! Rules are for people; they see the assessed facts of a call and nothing else. A command that
 //! cannot be parsed completely is never allowed by a rule.
 
+mod confinement;
 pub mod decision;
 pub mod glob;
 mod grant;
@@ -25,6 +26,8 @@ pub mod suggest;
 mod update;
 
 #[cfg(test)]
+mod confinement_tests;
+#[cfg(test)]
 mod decision_tests;
 #[cfg(test)]
 mod glob_tests;
@@ -41,6 +44,7 @@ mod scope_tests;
 #[cfg(test)]
 mod session_permissions_tests;
 
+pub use confinement::{CommandConfinement, reads_in_sandbox};
 pub(crate) use decision::ASKED_BY_HOOK;
 pub use decision::{
     DefaultDecision, DenialSource, HookPreference, HumanAvailability, PermissionDecision,

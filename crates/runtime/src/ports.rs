@@ -26,8 +26,8 @@ pub use lane_discovery::{
 };
 pub use model::{Model, ReplyObserver};
 pub use process_launcher::{
-    LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess, ProcessHandle,
-    ProcessLauncher,
+    LaunchAccess, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess,
+    ProcessHandle, ProcessLauncher,
 };
 pub use retention::{DeletedRows, RetentionCutoffs};
 pub use statistics::{

@@ -47,3 +47,17 @@ pub fn run_if_requested() -> Option<ExitCode> {
         Err(_) => ExitCode::FAILURE,
     })
 }
+
+/// Returns whether the kernel gives this process namespaces.
+pub(crate) fn has_namespaces() -> bool {
+    let kinds = [crate::Namespaces::All, crate::Namespaces::WithoutUser];
+    kinds.into_iter().any(|kind| match fork::fork_into(kind, crate::NetworkAccess::None) {
+        // Other threads of this process may hold locks: nothing is called that takes one.
+        Ok(fork::ForkSide::Child) => fork::exit_now(0),
+        Ok(fork::ForkSide::Parent(child)) => {
+            let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty());
+            true
+        }
+        Err(_) => false,
+    })
+}

@@ -11,19 +11,29 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use windlass_runtime::ports::{
-    BoxFuture, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchedProcess, ProcessHandle,
-    ProcessLauncher,
+    BoxFuture, LaunchAccess, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchedProcess,
+    ProcessHandle, ProcessLauncher,
 };
 
 use crate::protocol::{HELPER_NAME, HelperReport, HelperRequest};
 use crate::{Layers, Mechanism, NetworkAccess, Policy};
 
+/// Returns the policy of a process that is about to start, with these folders in its workspace.
+type CurrentPolicy = dyn Fn(&[PathBuf]) -> io::Result<Policy> + Send + Sync;
+
 /// Starts processes confined by a policy.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SandboxLauncher {
     policy: Arc<Policy>,
+    current: Option<Arc<CurrentPolicy>>,
     helper: PathBuf,
     layers: Layers,
+}
+
+impl std::fmt::Debug for SandboxLauncher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SandboxLauncher").field("policy", &self.policy).finish_non_exhaustive()
+    }
 }
 
 impl SandboxLauncher {
@@ -32,7 +42,18 @@ impl SandboxLauncher {
     #[must_use]
     pub fn new(policy: Policy) -> Self {
         let helper = PathBuf::from("/proc/self/exe");
-        Self { policy: Arc::new(policy), helper, layers: Layers::ALL }
+        Self { policy: Arc::new(policy), current: None, helper, layers: Layers::ALL }
+    }
+
+    /// Asks for the policy again before each process: what is protected may not have existed
+    /// before. An error keeps the process from starting.
+    #[must_use]
+    pub fn with_current_policy(
+        mut self,
+        current: impl Fn(&[PathBuf]) -> io::Result<Policy> + Send + Sync + 'static,
+    ) -> Self {
+        self.current = Some(Arc::new(current));
+        self
     }
 
     /// Uses another program as the helper, such as `windlass-sandbox-exec`.
@@ -73,13 +94,15 @@ impl SandboxLauncher {
     ) -> io::Result<(Streams, ConfinedHandle, Mechanism)> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let mut child = self.helper_command(&request, theirs.as_raw_fd()).spawn()?;
+        let mut command = self.helper_command(&request, theirs.as_raw_fd());
+        let helper_request = self.helper_request(request)?;
+        let mut child = command.spawn()?;
         drop(theirs);
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let control = BufReader::new(UnixStream::from_std(ours)?);
         let mut handle =
             ConfinedHandle { child, control: Some(control), line: String::new(), init: 0 };
-        let mut text = serde_json::to_vec(&self.helper_request(request))?;
+        let mut text = serde_json::to_vec(&helper_request)?;
         text.push(b'\n');
         handle.send(&text).await?;
         match handle.next_report().await? {
@@ -96,15 +119,22 @@ impl SandboxLauncher {
         }
     }
 
-    fn helper_request(&self, request: LaunchRequest) -> HelperRequest {
-        let mut policy = Policy::clone(&self.policy);
+    fn helper_request(&self, request: LaunchRequest) -> io::Result<HelperRequest> {
+        let mut policy = match &self.current {
+            Some(current) => current(&request.added_folders)?,
+            None => Policy::clone(&self.policy),
+        };
+        if request.access == LaunchAccess::ReadOnly {
+            policy = policy.into_read_only();
+        }
         policy.write.extend(request.writable);
-        HelperRequest {
+        policy.deny_read.extend(request.unreadable);
+        Ok(HelperRequest {
             policy,
             layers: self.layers,
             folder: request.folder,
             environment: request.environment,
-        }
+        })
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is an adapter of the launcher port")]

@@ -23,7 +23,7 @@ mod unavailable;
 pub use confinement::run_if_requested;
 #[cfg(target_os = "linux")]
 pub use launcher::SandboxLauncher;
-pub use mechanism::{Layers, Mechanism, Namespaces};
+pub use mechanism::{Layers, Mechanism, Namespaces, is_available};
 pub use policy::{NetworkAccess, Policy, SandboxLevel, SandboxLimits};
 #[cfg(not(target_os = "linux"))]
 pub use unavailable::{SandboxLauncher, run_if_requested};

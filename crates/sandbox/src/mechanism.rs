@@ -70,3 +70,29 @@ impl Mechanism {
         self.landlock || self.namespaces != Namespaces::None
     }
 }
+
+/// Returns whether processes can be confined on this machine, without starting one: the kernel has
+/// Landlock, or gives namespaces. A process is confined or not started whatever this says.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn is_available() -> bool {
+    has_landlock() || crate::confinement::has_namespaces()
+}
+
+/// Returns whether processes can be confined on this machine: there is no sandbox on this system.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn is_available() -> bool {
+    false
+}
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "the version of Landlock has no safe interface")]
+fn has_landlock() -> bool {
+    const VERSION_FLAG: u32 = 1;
+    let nothing = std::ptr::null::<u8>();
+    // SAFETY: with this flag the kernel reads no attributes and returns a number.
+    let version =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0, VERSION_FLAG) };
+    version > 0
+}

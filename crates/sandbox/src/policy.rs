@@ -40,6 +40,16 @@ impl Policy {
             limits: SandboxLimits::default(),
         }
     }
+
+    /// Returns the policy without anything to write and without network. What could be written can
+    /// be read.
+    #[must_use]
+    pub fn into_read_only(mut self) -> Self {
+        self.read.append(&mut self.write);
+        self.protect.clear();
+        self.network = NetworkAccess::None;
+        self
+    }
 }
 
 /// How much processes are confined.

@@ -18,6 +18,15 @@ impl SandboxLauncher {
         Self
     }
 
+    /// Changes nothing: no process is started.
+    #[must_use]
+    pub fn with_current_policy(
+        self,
+        _current: impl Fn(&[std::path::PathBuf]) -> io::Result<Policy> + Send + Sync + 'static,
+    ) -> Self {
+        self
+    }
+
     /// Returns an error: nothing can be confined here.
     pub async fn probe(&self) -> io::Result<Mechanism> {
         Err(unavailable())

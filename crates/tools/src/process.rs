@@ -34,7 +34,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use windlass_runtime::ports::{Clock, ProcessLauncher, ProgressReporter};
+use windlass_runtime::ports::{
+    Clock, LaunchAccess, LaunchRequest, ProcessLauncher, ProgressReporter,
+};
 
 pub(crate) use environment::CommandEnvironment;
 pub(crate) use grouped_process::GroupedProcess;
@@ -64,6 +66,28 @@ pub(crate) struct CommandJob {
     pub(crate) final_folder_file: Option<PathBuf>,
     /// Takes the output while the command runs.
     pub(crate) live_output: ProgressReporter,
+    /// What the command needs of the sandbox.
+    pub(crate) needs: SandboxNeeds,
+}
+
+/// What a process needs of the sandbox, as its launcher is told.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SandboxNeeds {
+    /// Whether it only reads.
+    pub(crate) access: LaunchAccess,
+    /// Folders that were added to the workspace of its run.
+    pub(crate) added_folders: Vec<PathBuf>,
+    /// Files that rules deny to read.
+    pub(crate) unreadable: Vec<PathBuf>,
+}
+
+impl SandboxNeeds {
+    /// Adds them to a request.
+    fn add_to(&self, request: &mut LaunchRequest) {
+        request.access = self.access;
+        request.added_folders.clone_from(&self.added_folders);
+        request.unreadable.clone_from(&self.unreadable);
+    }
 }
 
 /// The file for output that is longer than shown.

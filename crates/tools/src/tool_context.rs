@@ -1,8 +1,10 @@
 //! Shared tool context of an agent's tools: path zones, tool state, clock, background commands.
 
+mod denied_files;
 pub(crate) mod tool_state;
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,10 +17,11 @@ use windlass_core::permission::{
     RuleDecision,
 };
 use windlass_core::settings::conversation_settings::Settings;
-use windlass_runtime::ports::{CallContext, Clock, ProcessLauncher};
+use windlass_runtime::ports::{CallContext, Clock, LaunchAccess, ProcessLauncher};
 use windlass_runtime::{SystemClock, UnconfinedLauncher};
 
 use crate::files::{OpenFiles, PathZones, ResolvedPath};
+use crate::process::SandboxNeeds;
 #[cfg(feature = "shell")]
 use crate::shell::{BackgroundCommands, RunningCommands};
 use crate::tool_context::tool_state::{ToolState, ToolStateStorage};
@@ -99,7 +102,7 @@ impl ToolContext {
     }
 
     /// Deletes the tool state of the conversation on `lane`.
-    pub fn delete_state(&self, lane: &LaneId) -> std::io::Result<()> {
+    pub fn delete_state(&self, lane: &LaneId) -> io::Result<()> {
         self.tool_state(lane).clear()
     }
 
@@ -171,6 +174,21 @@ impl ToolContext {
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
+    }
+
+    /// Returns what a process of this context needs of the sandbox.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the files that rules deny to read cannot all be found.
+    pub(crate) fn sandbox_needs(&self, access: LaunchAccess) -> io::Result<SandboxNeeds> {
+        let rules = self.rules.as_deref().cloned().unwrap_or_default();
+        let added = rules.folders.iter().map(|folder| PathBuf::from(&**folder));
+        Ok(SandboxNeeds {
+            access,
+            added_folders: added.collect(),
+            unreadable: denied_files::find_denied_files(&rules, self.zones.roots())?,
+        })
     }
 
     /// Returns the launcher of commands.

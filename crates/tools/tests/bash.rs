@@ -108,6 +108,17 @@ async fn a_command_is_exclusive_and_runs_once() {
     assert_eq!(bash.spec().input_schema.read::<serde_json::Value>().unwrap()["type"], "object");
 }
 
+/// Where tools are installed on the machine of the test.
+const INSTALLATIONS: [&str; 7] = [
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "PYENV_ROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "LOGNAME",
+];
+
 #[tokio::test]
 async fn the_environment_is_an_allowlist_with_the_calls_key() {
     let workspace = TestWorkspace::new();
@@ -119,6 +130,8 @@ async fn the_environment_is_an_allowlist_with_the_calls_key() {
         shells_own.contains(name)
             || ours.contains(name)
             || name.starts_with("WINDLASS_")
+            || name.starts_with("GIT_CONFIG_")
+            || INSTALLATIONS.contains(name)
             || name.starts_with("LC_")
     };
     assert!(names.iter().all(known), "{names:?}");

@@ -7,12 +7,12 @@ pub use windlass_runtime::ports::{
     AbandonedLane, Affinity, AppendRequest, BoxFuture, CallContext, CallHeartbeat, CallProgress,
     ClaimQuery, Clock, DeletedRows, EncodedEntry, EnqueuedMessage, EventCount, HookContext,
     HookMessage, HookMessageLevel, HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim,
-    LaneInfo, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess, NoHooks,
-    NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ProcessHandle, ProcessLauncher,
-    ProgressReporter, ProgressStep, ReconcileRequest, RemovedLanes, ReplyObserver, ResumeOverride,
-    RetentionCutoffs, RunInfo, RunTraceEnd, ServedWorkspace, SessionEndReason, SpendingAccount,
-    SpendingChange, StoreError, ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo,
-    WorkerScope,
+    LaneInfo, LaunchAccess, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream,
+    LaunchedProcess, NoHooks, NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ProcessHandle,
+    ProcessLauncher, ProgressReporter, ProgressStep, ReconcileRequest, RemovedLanes, ReplyObserver,
+    ResumeOverride, RetentionCutoffs, RunInfo, RunTraceEnd, ServedWorkspace, SessionEndReason,
+    SpendingAccount, SpendingChange, StoreError, ToolStats, WorkerEvent, WorkerEventPage, WorkerId,
+    WorkerInfo, WorkerScope,
 };
 
 /// # Examples

@@ -25,14 +25,14 @@ async fn explain(args: &SandboxExplainArgs) -> anyhow::Result<ExitCode> {
     if !args.command.is_empty() {
         print(&messages::sandbox::command_line(&args.command.join(" ")));
     }
-    print(&messages::sandbox::level_line(choice.level.name(), choice.decided_by));
+    print(&messages::sandbox::level_line(choice.level.level.name(), choice.level.decided_by));
     match &reached {
         None => {}
         Some(Ok(mechanism)) => print(&messages::sandbox::mechanism_line(&mechanism.describe())),
         Some(Err(error)) => print(&messages::sandbox::unavailable_line(error)),
     }
     policy_lines(&choice).iter().for_each(|line| print(line));
-    Ok(match (choice.level, reached) {
+    Ok(match (choice.level.level, reached) {
         (SandboxLevel::Off, _) | (_, Some(Ok(_))) => ExitCode::SUCCESS,
         (_, Some(Err(_)) | None) => ExitCode::FAILURE,
     })

@@ -13,6 +13,7 @@ pub(crate) mod memory_files;
 pub(crate) mod output_styles;
 pub(crate) mod page_check;
 pub(crate) mod permission_settings;
+pub(crate) mod sandbox_keys;
 pub(crate) mod settings_check;
 pub(crate) mod settings_sources;
 pub(crate) mod skills;

@@ -8,6 +8,7 @@ use windlass::core::settings::run_settings::{RunControls, RunSettings};
 use super::config_toml::{self, ProfileConfig};
 use super::model_controls::ModelControls;
 use crate::args::{AgentArgs, LimitArgs, ModelArgs, PermissionArgs, PromptArgs};
+use crate::config::claude::sandbox_keys::ClaudeSandbox;
 use crate::config::claude::settings_sources;
 
 /// The flags without those that apply to this prompt alone: the flags for other prompts that this
@@ -90,7 +91,7 @@ pub(crate) fn process_flags(args: &AgentArgs) -> Vec<String> {
         let parts = [
             ("hooks", given.hooks.as_object().is_some_and(|hooks| !hooks.is_empty())),
             ("env", !given.env.is_empty()),
-            ("sandbox", given.sandbox.enabled.is_some()),
+            ("sandbox", given.sandbox != ClaudeSandbox::default()),
             ("additionalDirectories", !given.permissions.additional_directories.is_empty()),
         ];
         let parts = parts.into_iter().filter(|(_, is_given)| *is_given);

@@ -1,4 +1,4 @@
-//! The sandbox of a process: its level and policy, from flags, `config.toml` and settings files.
+//! The sandbox of a process: its policy, from `config.toml`, settings files and the workspace.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,13 +6,16 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde::Deserialize;
 use windlass::UnconfinedLauncher;
+use windlass::core::message::raw_json::RawJson;
 use windlass::ports::ProcessLauncher;
-use windlass::tools::PathZones;
+use windlass::tools::{PathZones, files_run_by};
 use windlass_sandbox::{NetworkAccess, Policy, SandboxLauncher, SandboxLevel, SandboxLimits};
 
-use crate::args::{PermissionArgs, SandboxArg, StoreArgs};
+use crate::args::{PermissionArgs, StoreArgs};
+use crate::config::claude::sandbox_keys::ClaudePaths;
 use crate::config::claude::settings_sources::SettingsSource;
 use crate::config::config_toml;
+use crate::config::sandbox_level::LevelChoice;
 use crate::exit::UsageError;
 use crate::setup;
 
@@ -22,6 +25,8 @@ use crate::setup;
 pub(crate) struct SandboxConfig {
     /// How much commands and hooks are confined.
     pub(crate) level: Option<SandboxLevel>,
+    /// Whether commands that the sandbox confines run without approval.
+    pub(crate) auto_allow: bool,
     /// Whether they have the network of this machine.
     pub(crate) network: bool,
     /// Further folders and files that they may write.
@@ -30,22 +35,25 @@ pub(crate) struct SandboxConfig {
     pub(crate) deny_read: Vec<PathBuf>,
 }
 
-/// The part of `sandbox` in settings files of Claude Code that has an effect here.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct ClaudeSandbox {
-    /// Whether commands are confined.
-    pub(crate) enabled: Option<bool>,
-}
-
 /// How the processes of tools and hooks are confined.
 #[derive(Debug, Clone)]
 pub(crate) struct SandboxChoice {
-    pub(crate) level: SandboxLevel,
-    /// What decided the level.
-    pub(crate) decided_by: &'static str,
+    pub(crate) level: LevelChoice,
     /// What a process may touch; without a sandbox, nothing is restricted.
     pub(crate) policy: Option<Policy>,
+    source: Option<PolicySource>,
+}
+
+/// What the policy follows from, to build it again when a process starts.
+#[derive(Debug, Clone)]
+struct PolicySource {
+    level: SandboxLevel,
+    config: SandboxConfig,
+    claude: ClaudePaths,
+    zones: PathZones,
+    store: Vec<PathBuf>,
+    /// What hooks and plugins consist of, wherever that is.
+    programs: Vec<PathBuf>,
 }
 
 impl SandboxChoice {
@@ -57,38 +65,76 @@ impl SandboxChoice {
         (sources, zones): (&[SettingsSource], &PathZones),
     ) -> anyhow::Result<Self> {
         let config = config_toml::read()?.sandbox;
-        let by_settings = sources.iter().rev().find_map(|source| source.sandbox.enabled);
-        let (level, decided_by) = match (args.sandbox, config.level, by_settings) {
-            (Some(given), _, _) => (given.level(), "--sandbox"),
-            (None, Some(level), _) => (level, "`sandbox.level` of config.toml"),
-            (None, None, Some(true)) => {
-                (SandboxLevel::WorkspaceWrite, "`sandbox.enabled` of a settings file")
-            }
-            (None, None, Some(false) | None) => (SandboxLevel::Off, "the default"),
+        let level = LevelChoice::resolve(args, &config, sources)?;
+        if level.level == SandboxLevel::Off {
+            return Ok(Self { level, policy: None, source: None });
+        }
+        let source = PolicySource {
+            level: level.level,
+            claude: ClaudePaths::of(sources, zones),
+            config,
+            zones: zones.clone(),
+            store: store_files(store),
+            programs: installed_programs(sources, zones),
         };
-        let policy = match level {
-            SandboxLevel::Off => None,
-            SandboxLevel::ReadOnly | SandboxLevel::WorkspaceWrite => {
-                let mut policy = build_policy(level, &config, zones)?;
-                policy.deny_read.extend(store_files(store));
-                Some(policy)
-            }
-        };
-        Ok(Self { level, decided_by, policy })
+        let policy = source.build(&[])?;
+        Ok(Self { level, policy: Some(policy), source: Some(source) })
     }
 
     /// Returns the launcher of the processes of tools and hooks.
     pub(crate) fn launcher(&self) -> Arc<dyn ProcessLauncher> {
-        match &self.policy {
-            Some(policy) => Arc::new(SandboxLauncher::new(policy.clone())),
-            None => Arc::new(UnconfinedLauncher),
+        match (&self.policy, self.source.clone()) {
+            (Some(policy), Some(source)) => {
+                let current =
+                    move |folders: &[PathBuf]| source.build(folders).map_err(std::io::Error::other);
+                Arc::new(SandboxLauncher::new(policy.clone()).with_current_policy(current))
+            }
+            _ => Arc::new(UnconfinedLauncher),
         }
     }
+
+    /// Returns the policy as it is recorded with a run.
+    pub(crate) fn recorded(&self) -> RawJson {
+        let policy = self.policy.as_ref().and_then(|policy| serde_json::to_value(policy).ok());
+        let level = self.level.level.name();
+        let recorded = serde_json::json!({
+            "level": level,
+            "from": self.level.decided_by,
+            "policy": policy,
+        });
+        RawJson::encode(&recorded)
+    }
+}
+
+impl PolicySource {
+    /// Returns the policy as it is at this moment, with folders that were added to the workspace.
+    fn build(&self, added: &[PathBuf]) -> anyhow::Result<Policy> {
+        let zones =
+            added.iter().fold(self.zones.clone(), |zones, folder| zones.with_folder(folder));
+        let mut policy = build_policy(self.level, &self.config, &self.claude, &zones)?;
+        policy.deny_read.retain(|path| !self.programs.contains(path));
+        policy.deny_read.extend(self.store.iter().cloned());
+        let is_written = |path: &PathBuf| policy.write.iter().any(|root| path.starts_with(root));
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            self.programs.iter().cloned().partition(is_written);
+        policy.protect.extend(inside);
+        policy.read.extend(outside);
+        Ok(policy)
+    }
+}
+
+/// Returns the folders of plugins and the scripts of hooks: a person approved them.
+fn installed_programs(sources: &[SettingsSource], zones: &PathZones) -> Vec<PathBuf> {
+    let plugins = sources.iter().filter_map(|source| Some(source.plugin.as_ref()?.root.clone()));
+    let commands = sources.iter().flat_map(SettingsSource::commands);
+    let scripts = commands.flat_map(|text| files_run_by(text, zones));
+    plugins.chain(scripts).filter_map(|path| path.canonicalize().ok()).collect()
 }
 
 fn build_policy(
     level: SandboxLevel,
     config: &SandboxConfig,
+    claude: &ClaudePaths,
     zones: &PathZones,
 ) -> anyhow::Result<Policy> {
     let paths = zones.sandbox_paths();
@@ -98,6 +144,10 @@ fn build_policy(
     let (mut write, mut deny_read) = (paths.write.clone(), paths.deny_read);
     write.extend(named(&config.write, "write")?);
     deny_read.extend(named(&config.deny_read, "deny_read")?);
+    write.extend(claude.write.iter().filter_map(|path| path.canonicalize().ok()));
+    deny_read.extend(claude.deny_read.iter().cloned());
+    let mut protect = paths.protect;
+    protect.extend(claude.deny_write.iter().cloned());
     // What exists now is read through its real path.
     for denied in &mut deny_read {
         if let Ok(real) = denied.canonicalize() {
@@ -112,7 +162,7 @@ fn build_policy(
         // The workspace may lie in a folder that is private.
         read: if is_read_only { paths.write } else { Vec::new() },
         write,
-        protect: if is_read_only { Vec::new() } else { paths.protect },
+        protect: if is_read_only { Vec::new() } else { protect },
         deny_read,
         network: if config.network { NetworkAccess::Full } else { NetworkAccess::None },
         limits: SandboxLimits::default(),
@@ -154,17 +204,6 @@ fn resolve_configured(path: &Path, zones: &PathZones, key: &str) -> anyhow::Resu
         Err(_) if key == "deny_read" => Ok(full),
         Err(error) => {
             bail!("cannot open `{}` in `sandbox.{key}` of config.toml: {error}", path.display())
-        }
-    }
-}
-
-impl SandboxArg {
-    /// The level that the flag names.
-    pub(crate) fn level(self) -> SandboxLevel {
-        match self {
-            Self::ReadOnly => SandboxLevel::ReadOnly,
-            Self::WorkspaceWrite => SandboxLevel::WorkspaceWrite,
-            Self::Off => SandboxLevel::Off,
         }
     }
 }

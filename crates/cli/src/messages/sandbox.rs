@@ -3,6 +3,8 @@
 use windlass_sandbox::NetworkAccess;
 
 pub(crate) const UNCONFINED: &str = "Commands and hooks run with the rights of this process; confine them with --sandbox workspace-write";
+pub(crate) const MODE_NEEDS_SANDBOX: &str = "no sandbox is available on this machine, so commands would run unseen and unconfined in this mode; use another mode, or accept that with --sandbox off";
+pub(crate) const MISSING: &str = "No sandbox is available on this machine: every command needs approval. Run without one with --sandbox off.";
 pub(crate) const WRITE: &str = "Can be written, besides temporary files that end with the command:";
 pub(crate) const PROTECT: &str = "Cannot be written, and not created where it does not exist:";
 pub(crate) const DENY_READ: &str = "Cannot be read:";

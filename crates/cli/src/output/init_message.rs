@@ -47,6 +47,7 @@ pub(crate) fn plugins(setup: &RunSetup) -> Vec<PluginInfo> {
 fn further_fields(setup: &RunSetup) -> Map<String, Value> {
     let styles = serde_json::to_value(&setup.output_styles).unwrap_or_default();
     let mut fields = Map::from_iter([("available_output_styles".to_owned(), styles)]);
+    fields.insert("sandbox".to_owned(), Value::from(setup.sandbox.level.name()));
     if let Some(ignored) = &setup.ignored_settings {
         let ignored = serde_json::to_value(ignored).unwrap_or_default();
         fields.insert("ignored_settings".to_owned(), ignored);

@@ -10,6 +10,7 @@ use windlass_server::RunOptions;
 use super::{ModelNeed, RunBase};
 use crate::args::values::{parse_dollars, parse_tokens, parse_turns};
 use crate::args::{AgentArgs, WhenAsked};
+use crate::config::sandbox_level::LevelChoice;
 use crate::config::trust::folder_trust::FolderTrust;
 use crate::config::{config_toml, paths, run_settings};
 
@@ -66,7 +67,8 @@ fn build_settings(args: &AgentArgs) -> anyhow::Result<RunSettings> {
     let config = config_toml::read()?;
     let clock: Arc<dyn windlass::ports::Clock> = Arc::new(SystemClock::start());
     let (asks, earlier_model) = (ModelNeed::NotNeeded, None);
-    let base = RunBase { folder: &folder, config: &config, clock: &clock, asks, earlier_model };
+    let level = LevelChoice::of_folder(&args.permissions, &config, &folder)?;
+    let base = RunBase::new((&folder, &config, &clock), level, asks, earlier_model);
     let (settings, _) = base.settings(args, WhenAsked::Park, None)?;
     run_settings::explicit_run_settings(args, &settings)
 }

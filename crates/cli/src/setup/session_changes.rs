@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use windlass::SystemClock;
-use windlass::core::permission::{PermissionMode, PermissionRule};
+use windlass::core::permission::{CommandConfinement, PermissionMode, PermissionRule};
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::process_rights;
 
@@ -13,6 +13,7 @@ use crate::args::AgentArgs;
 use crate::config::claude::custom_commands::CustomCommand;
 use crate::config::claude::permission_settings;
 use crate::config::{config_toml, model_selection};
+use crate::messages;
 use crate::prompt::command_arguments;
 
 /// The names by which people choose a model, and what to expect of it.
@@ -30,6 +31,10 @@ pub(crate) fn check_mode(
     initial: &Settings,
 ) -> Result<(), String> {
     mode.validate(process_rights()).map_err(|error| error.to_string())?;
+    let needs_sandbox = matches!(mode, PermissionMode::BypassPermissions | PermissionMode::Auto);
+    if needs_sandbox && initial.rules.confinement == CommandConfinement::Missing {
+        return Err(messages::sandbox::MODE_NEEDS_SANDBOX.to_owned());
+    }
     let may_bypass = args.permissions.allow_dangerously_skip_permissions
         || initial.rules.mode == PermissionMode::BypassPermissions;
     match mode {

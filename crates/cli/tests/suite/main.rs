@@ -55,6 +55,7 @@ mod run_settings;
 mod runs;
 mod runs_and_replay;
 mod sandbox;
+mod sandbox_default;
 mod scenarios;
 mod scripted;
 mod send_commands;

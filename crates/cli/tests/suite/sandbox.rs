@@ -213,9 +213,14 @@ fn explain_shows_the_policy_and_where_the_level_comes_from() {
         shown.err
     );
     let shown = home.run_bare(&["sandbox", "explain"]);
-    assert!(shown.out.contains("Level: off (from the default)"), "{}", shown.out);
+    assert!(shown.out.contains("Level: workspace-write (from the default)"), "{}", shown.out);
     let doctor = home.run(&["doctor"]);
-    assert!(doctor.out.contains("sandbox") && doctor.out.contains("level off"), "{}", doctor.out);
+    assert!(
+        doctor.out.contains("sandbox")
+            && doctor.out.contains("level workspace-write (from the default)"),
+        "{}",
+        doctor.out
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::confinement::CommandConfinement;
 use super::decision::{
     ASKED_BY_HOOK, DefaultDecision, DenialSource, HookPreference, HumanAvailability,
     PermissionDecision,
@@ -49,6 +50,9 @@ pub struct Permissions {
     /// Folders that were added to the workspace while the conversation went on, as absolute paths.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<Arc<str>>,
+    /// How commands are confined.
+    #[serde(skip_serializing_if = "CommandConfinement::is_disregarded")]
+    pub confinement: CommandConfinement,
 }
 
 /// A call as the rules see it.
@@ -131,11 +135,15 @@ impl Permissions {
     /// Returns the decision of the rules about a call.
     #[must_use]
     pub fn evaluate_rules(&self, query: PermissionQuery<'_>) -> RuleDecision {
+        let is_denied = |decision: &RuleDecision| matches!(decision, RuleDecision::Deny(..));
         self.check_deny_and_ask(query)
+            .or_else(|| self.check_mode(query).filter(is_denied))
+            .or_else(|| self.require_confinement(query))
             .or_else(|| self.check_mode(query))
             .or_else(|| self.require_human(query))
             .or_else(|| self.check_allow(query))
             .or_else(|| check_read_only(query))
+            .or_else(|| self.check_confined(query))
             .unwrap_or_else(|| self.undecided_by_mode(query))
     }
 
@@ -180,7 +188,7 @@ impl Permissions {
     fn require_human(&self, query: PermissionQuery<'_>) -> Option<RuleDecision> {
         let CallSubject::Shell(shell) = query.subject else { return None };
         let reason = match () {
-            () if self.reads_protected(shell, query) => {
+            () if self.confined_allowance().is_none() && self.reads_protected(shell, query) => {
                 "it may change what decides which programs run"
             }
             () if self.may_be_restricted(shell, query) => {

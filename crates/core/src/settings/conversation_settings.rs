@@ -85,6 +85,10 @@ pub struct Settings {
     /// What happens to runs when their process dies.
     #[serde(default, skip_serializing_if = "ResumePolicy::is_automatic")]
     pub resume: ResumePolicy,
+    /// What commands may touch, as the process that runs them states it. For people and reports:
+    /// the kernel holds what it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<RawJson>,
 }
 
 /// What happens to a run whose process died, if it can be resumed.
@@ -388,6 +392,7 @@ impl Settings {
             depth: 0,
             user_context: Arc::from(""),
             resume: ResumePolicy::Automatic,
+            sandbox: None,
         }
     }
 

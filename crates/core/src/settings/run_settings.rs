@@ -192,6 +192,7 @@ impl RunSettings {
             temperature,
             cache,
             resume,
+            sandbox: _,
         } = settings.clone();
         let is_added = |tool: &&ToolSpec| {
             let takes_answer = output.as_ref().is_some_and(|output| output.tool == tool.name);
@@ -234,8 +235,8 @@ impl RunSettings {
         }
         self.offer(&mut settings.tools);
         if let Some(rules) = self.rules.clone() {
-            let Permissions { root, home, .. } = owner.rules.clone();
-            settings.rules = Permissions { root, home, ..rules };
+            let Permissions { root, home, confinement, .. } = owner.rules.clone();
+            settings.rules = Permissions { root, home, confinement, ..rules };
         }
         if let Some(RunModels { model, fallback, further_fallbacks, temperature, cache }) =
             self.models.clone()

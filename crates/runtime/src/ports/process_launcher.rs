@@ -46,6 +46,14 @@ pub struct LaunchRequest {
     pub purpose: LaunchPurpose,
     /// Files and folders that it may write beyond what the launcher lets every process write.
     pub writable: Vec<PathBuf>,
+    /// Folders that were added to the workspace of its run: it may do there what it may do in the
+    /// workspace.
+    pub added_folders: Vec<PathBuf>,
+    /// Files and folders that it may not read beyond those that the launcher hides from every
+    /// process.
+    pub unreadable: Vec<PathBuf>,
+    /// How much of what the launcher allows it needs.
+    pub access: LaunchAccess,
 }
 
 impl LaunchRequest {
@@ -68,6 +76,9 @@ impl LaunchRequest {
             group: LaunchGroup::New,
             purpose,
             writable: Vec::new(),
+            added_folders: Vec::new(),
+            unreadable: Vec::new(),
+            access: LaunchAccess::default(),
         }
     }
 }
@@ -88,6 +99,16 @@ impl From<LaunchStream> for Stdio {
             LaunchStream::Piped => Self::piped(),
         }
     }
+}
+
+/// How much of what a launcher allows a process needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LaunchAccess {
+    /// All of it.
+    #[default]
+    Full,
+    /// It only reads: nothing is lost if it can neither write nor reach the network.
+    ReadOnly,
 }
 
 /// The process group that a process joins.

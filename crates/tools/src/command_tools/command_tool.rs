@@ -13,7 +13,7 @@ use windlass_core::log::input::ProbeResult;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::truncate;
 use windlass_core::settings::conversation_settings::ToolSpec;
-use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
+use windlass_runtime::ports::{BoxFuture, CallContext, LaunchAccess, Tool};
 
 use super::argument_template::{ArgumentTemplate, fill_arguments, fill_texts};
 use super::config::{CommandToolConfig, CommandToolName, ProgramInput, quoted};
@@ -148,6 +148,8 @@ impl CommandTool {
         let arguments = self.fill(templates, &values, &context.idempotency_key)?;
         let environment = self.environment(context);
         let folder = self.working_folder();
+        let needs = self.tool_context.of_run(context).sandbox_needs(LaunchAccess::Full);
+        let needs = needs.map_err(|error| not_confined(&error))?;
         Ok(ProgramJob {
             program: find_program(program, self.tool_context.zones().root(), &environment)?,
             arguments: arguments.into_iter().map(OsString::from).collect(),
@@ -159,6 +161,7 @@ impl CommandTool {
             environment,
             limits: ResourceLimits::for_this_machine(),
             timeout_ms: self.config.timeout_ms,
+            needs,
         })
     }
 
@@ -271,6 +274,14 @@ impl std::fmt::Debug for CommandTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CommandTool").field("name", &self.name).finish_non_exhaustive()
     }
+}
+
+fn not_confined(error: &std::io::Error) -> ToolError {
+    ToolError::new(
+        "not_started",
+        &format!("the program could not be confined: {error}"),
+        "it had no effect; ask the user to change the rules or the workspace",
+    )
 }
 
 /// Returns the path of a program: a name is looked up, a path is relative to `root`.

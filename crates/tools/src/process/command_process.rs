@@ -76,6 +76,7 @@ fn launch_request(job: &CommandJob) -> LaunchRequest {
         job.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     request.stdout = LaunchStream::Piped;
     request.writable.extend(job.final_folder_file.clone());
+    job.needs.add_to(&mut request);
     request
 }
 

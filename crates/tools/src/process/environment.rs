@@ -3,7 +3,31 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-const ALLOWED_VARIABLES: &[&str] = &["PATH", "HOME", "LANG", "USER", "TMPDIR"];
+/// Variables that say who and where a person is, and where their tools are installed. None of them
+/// makes a program run or load something that its name does not already stand for.
+const ALLOWED_VARIABLES: &[&str] = &[
+    "PATH",
+    "HOME",
+    "LANG",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "TZ",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "JAVA_HOME",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "NVM_DIR",
+    "VOLTA_HOME",
+    "ANDROID_HOME",
+    "DOTNET_ROOT",
+];
 
 /// Default `PATH`.
 pub(super) const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";

@@ -36,7 +36,8 @@ fn only_what_is_allowed_goes_through() {
 
 #[test]
 fn what_programs_need_is_there() {
-    let needed = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "USER", "TMPDIR"];
+    let needed =
+        ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "USER", "TMPDIR", "VIRTUAL_ENV", "JAVA_HOME", "TZ"];
     let through = allowed_names(&needed);
     assert!(needed.iter().all(|name| through.contains(&format!("{name}=value"))), "{through:?}");
     assert_eq!(through.len(), needed.len() + 2);

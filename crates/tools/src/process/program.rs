@@ -10,7 +10,9 @@ use tokio::process::ChildStdin;
 use windlass_runtime::ports::{Clock, LaunchPurpose, LaunchRequest, LaunchStream, ProcessLauncher};
 
 use super::capture::HeadTailCapture;
-use super::{CleanupResult, CommandEnvironment, CommandExit, GroupedProcess, ResourceLimits};
+use super::{
+    CleanupResult, CommandEnvironment, CommandExit, GroupedProcess, ResourceLimits, SandboxNeeds,
+};
 use crate::limits::OUTPUT_DRAIN_MS;
 
 /// Sets the resource limits and becomes the program. The program and its arguments are positional
@@ -36,6 +38,8 @@ pub(crate) struct ProgramJob {
     pub(crate) limits: ResourceLimits,
     /// The timeout in milliseconds.
     pub(crate) timeout_ms: u64,
+    /// What the program needs of the sandbox.
+    pub(crate) needs: SandboxNeeds,
 }
 
 /// A program that has ended.
@@ -116,6 +120,7 @@ fn launch_request(job: &ProgramJob) -> LaunchRequest {
         job.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     (request.stdin, request.stdout) = (LaunchStream::Piped, LaunchStream::Piped);
     request.stderr = LaunchStream::Piped;
+    job.needs.add_to(&mut request);
     request
 }
 

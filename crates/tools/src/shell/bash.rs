@@ -10,9 +10,11 @@ use windlass_core::call::call_order::TouchedResources;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::LaneId;
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::permission::{CallSubject, ShellCommand};
+use windlass_core::permission::{CallSubject, ShellCommand, reads_in_sandbox};
 use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
-use windlass_runtime::ports::{BoxFuture, CallContext, Clock, ProgressReporter, Tool};
+use windlass_runtime::ports::{
+    BoxFuture, CallContext, Clock, LaunchAccess, ProgressReporter, Tool,
+};
 
 use super::command_analysis::{ConcurrentCommands, ShellContext, analyze_command_in};
 use super::running_commands::{RunMode, RunningCommands, RunningGuard, changes_no_files};
@@ -21,12 +23,24 @@ use crate::limits::{
     DEFAULT_BACKGROUND_TIMEOUT_MS, DEFAULT_TIMEOUT_MS, MAX_COMMAND_BYTES, MAX_TERMINATION_MS,
     MAX_TIMEOUT_MS, OUTPUT_FILE_THRESHOLD_BYTES,
 };
-use crate::process::{self, CommandEnvironment, CommandJob, ResourceLimits, SpillTarget};
+use crate::process::{
+    self, CommandEnvironment, CommandJob, ResourceLimits, SandboxNeeds, SpillTarget,
+};
 use crate::shell::background_commands::BackgroundStart;
 use crate::tool_context::ToolContext;
 use crate::tool_context::tool_state::ToolState;
 use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
 use crate::tool_definition::tool_spec::tool_spec;
+
+/// Keeps git from running two kinds of programs that a repository chooses, for commands that only
+/// look: a monitor of files, and a check of signatures.
+const NEUTRAL_GIT: [(&str, &str); 5] = [
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "log.showSignature"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+];
 
 /// Runs commands with `bash`, or with `sh` where there is no bash.
 ///
@@ -55,7 +69,7 @@ struct BashInput {
     description: Option<String>,
     /// Run it in the background; read its output with BashOutput
     run_in_background: Option<bool>,
-    /// Has no effect: commands run with the rights of this process
+    /// Has no effect: the sandbox is not left
     #[serde(rename = "dangerouslyDisableSandbox")]
     _sandbox: Option<bool>,
 }
@@ -172,10 +186,12 @@ impl BashTool {
         &self,
         context: &CallContext,
         asked: &BashInput,
-        folder: PathBuf,
+        (folder, needs): (PathBuf, SandboxNeeds),
         spill_target: SpillTarget,
     ) -> CommandJob {
-        let environment = self.environment.clone();
+        let neutral =
+            |known: CommandEnvironment, (name, value): &(&str, &str)| known.with(name, value);
+        let environment = NEUTRAL_GIT.iter().fold(self.environment.clone(), neutral);
         CommandJob {
             shell: self.shell.clone(),
             timeout_ms: asked.timeout_ms(),
@@ -186,6 +202,7 @@ impl BashTool {
             spill_target,
             final_folder_file: None,
             live_output: ProgressReporter::default(),
+            needs,
         }
     }
 
@@ -209,14 +226,23 @@ impl BashTool {
         if let Some(problem) = path_recheck::changed_paths_error(&context.subject, &shell) {
             return ToolOutcome::Failed(problem);
         }
+        // What runs without approval because it only reads is held to that.
+        let access = match reads_in_sandbox(&shell) {
+            true => LaunchAccess::ReadOnly,
+            false => LaunchAccess::Full,
+        };
+        let place = match self.tool_context.sandbox_needs(access) {
+            Ok(needs) => (folder, needs),
+            Err(error) => return ToolOutcome::Failed(report::not_started_error(&error, &folder)),
+        };
         match asked.is_in_background() {
             true => {
                 let under_way = self.register_running(&context, &shell, RunMode::Background);
-                self.run_background(&context, &asked, &state, folder, under_way)
+                self.run_background(&context, &asked, &state, place, under_way)
             }
             false => {
                 let _under_way = self.register_running(&context, &shell, RunMode::Foreground);
-                self.run_foreground(&context, &asked, &state, folder).await
+                self.run_foreground(&context, &asked, &state, place).await
             }
         }
     }
@@ -226,7 +252,7 @@ impl BashTool {
         context: &CallContext,
         asked: &BashInput,
         state: &ToolState,
-        folder: PathBuf,
+        place: (PathBuf, SandboxNeeds),
     ) -> ToolOutcome {
         // Without an output file only head and tail are kept.
         let outputs = state.create_outputs_folder().ok();
@@ -234,7 +260,7 @@ impl BashTool {
         let mut job = self.command_job(
             context,
             asked,
-            folder,
+            place,
             SpillTarget { path, threshold_bytes: OUTPUT_FILE_THRESHOLD_BYTES },
         );
         job.live_output = context.progress.clone();
@@ -260,15 +286,15 @@ impl BashTool {
         context: &CallContext,
         input: &BashInput,
         state: &ToolState,
-        folder: PathBuf,
+        place: (PathBuf, SandboxNeeds),
         running_guard: Option<RunningGuard>,
     ) -> ToolOutcome {
         let output = match state.create_outputs_folder() {
             Ok(outputs) => output_file(&outputs, context),
-            Err(error) => return ToolOutcome::Failed(report::not_started_error(&error, &folder)),
+            Err(error) => return ToolOutcome::Failed(report::not_started_error(&error, &place.0)),
         };
         let spill = SpillTarget { path: Some(output.clone()), threshold_bytes: 0 };
-        let job = self.command_job(context, input, folder, spill);
+        let job = self.command_job(context, input, place, spill);
         let id = format!("bash_{}_{}", context.call.model_call, context.call.index);
         let clock = Arc::clone(&self.clock);
         let text = report::background_started_text(&id, &output);

@@ -15,16 +15,14 @@ pub(super) const OWN_SETTINGS: [&str; 9] = [
 ];
 
 /// Settings of the sandbox that have an effect here.
-pub(super) const OWN_SANDBOX: [&str; 1] = ["enabled"];
+pub(super) const OWN_SANDBOX: [&str; 4] =
+    ["autoAllowBashIfSandboxed", "enabled", "failIfUnavailable", "filesystem"];
 
 /// Further settings of Claude Code's sandbox.
 pub(super) const CLAUDE_CODE_SANDBOX: &[&str] = &[
     "allowUnsandboxedCommands",
-    "autoAllowBashIfSandboxed",
     "enableWeakerNestedSandbox",
     "excludedCommands",
-    "failIfUnavailable",
-    "filesystem",
     "ignoreViolations",
     "network",
 ];

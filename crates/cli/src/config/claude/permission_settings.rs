@@ -14,13 +14,14 @@ use crate::args::{OutputFormat, PermissionArgs, WhenAsked};
 use crate::config::claude::settings_check::{RuleListKind, SettingsFindings};
 use crate::config::claude::settings_sources::SettingsSource;
 use crate::config::paths;
+use crate::config::sandbox_level::LevelChoice;
 use crate::{messages, terminal, toolset};
 
 /// Builds the permissions of a conversation in `workspace`.
 pub(crate) fn build_permissions(
     args: &PermissionArgs,
     sources: &[SettingsSource],
-    workspace: &Path,
+    (workspace, level): (&Path, &LevelChoice),
     when_asked: WhenAsked,
 ) -> anyhow::Result<Permissions> {
     let mut permissions = Permissions {
@@ -42,6 +43,8 @@ pub(crate) fn build_permissions(
     permissions.allow.extend(parse_rules(&split_rule_lists(&args.allow))?);
     permissions.disallowed.extend(parse_rules(&split_rule_lists(&args.deny))?);
     permissions.mode = select_mode(args, sources)?;
+    level.check_mode(permissions.mode)?;
+    permissions.confinement = level.confinement;
     Ok(permissions)
 }
 

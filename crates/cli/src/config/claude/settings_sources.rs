@@ -9,13 +9,13 @@ use anyhow::bail;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::sandbox_keys::ClaudeSandbox;
 use crate::args::PermissionArgs;
 use crate::config::claude::config_file::{ConfigFile, FileOwner};
 use crate::config::claude::settings_check::{self, SettingsFindings};
 use crate::config::claude::unique_keys;
 use crate::config::paths;
 use crate::config::plugins::{self, Plugin};
-use crate::config::sandbox_settings::ClaudeSandbox;
 use crate::config::trust::folder_trust::{self, FolderTrust, TrustState};
 use crate::exit::UsageError;
 use crate::{messages, terminal};

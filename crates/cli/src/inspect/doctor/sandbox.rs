@@ -14,11 +14,11 @@ pub(super) async fn check(store: &StoreArgs) -> DoctorCheck {
         Ok(choice) => choice,
         Err(error) => return DoctorCheck::broken("sandbox", format!("{error:#}")),
     };
-    let level = choice.level.name();
+    let (level, decided_by) = (choice.level.level.name(), choice.level.decided_by);
     let policy = choice.policy.unwrap_or_else(Policy::read_only);
-    match (SandboxLauncher::new(policy).probe().await, choice.level) {
+    match (SandboxLauncher::new(policy).probe().await, choice.level.level) {
         (Ok(mechanism), _) => {
-            let says = sandbox::doctor_line(&mechanism.describe(), level, choice.decided_by);
+            let says = sandbox::doctor_line(&mechanism.describe(), level, decided_by);
             DoctorCheck::ok("sandbox", says)
         }
         (Err(error), SandboxLevel::Off) => {

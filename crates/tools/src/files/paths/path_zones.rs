@@ -83,7 +83,7 @@ impl PathZones {
     }
 
     /// Returns the folders in which a session works, links resolved.
-    pub(super) fn roots(&self) -> &[PathBuf] {
+    pub(crate) fn roots(&self) -> &[PathBuf] {
         &self.roots
     }
 

@@ -33,8 +33,11 @@ impl PathZones {
     /// Returns the paths for the policy of a sandbox, as they are at this moment.
     #[must_use]
     pub fn sandbox_paths(&self) -> SandboxPaths {
-        let mut paths = SandboxPaths { write: self.roots().to_vec(), ..SandboxPaths::default() };
-        for root in self.roots() {
+        // A workspace that is the whole machine gives nothing to write: everything else would be.
+        let roots: Vec<_> = self.roots().iter().filter(|root| root.parent().is_some()).collect();
+        let write = roots.iter().copied().cloned().collect();
+        let mut paths = SandboxPaths { write, ..SandboxPaths::default() };
+        for root in roots {
             protect_names(root, &mut paths);
             protect_git(root, &mut paths);
         }
