@@ -75,7 +75,8 @@ fn find_leak(home: &TestHome, ran: &CommandOutput) -> Option<&'static str> {
     }
 }
 
-const EDITS: &[&str] = &["--permission-mode", "acceptEdits"];
+/// What the permissions hold alone: in the sandbox, other commands run in this mode too.
+const EDITS: &[&str] = &["--permission-mode", "acceptEdits", "--sandbox", "off"];
 const READ_RULES: &[&str] = &["--allowedTools", "Bash(ls:*),Bash(echo:*),Bash(git log:*)"];
 const ALL_BUT_ENV: &[&str] = &["--allowedTools", "Bash", "--disallowedTools", "Read(.env)"];
 const ALL: &[&str] = &["--allowedTools", "Bash"];
