@@ -67,6 +67,8 @@ impl TestedBinary {
             arguments.extend(["--script".to_owned(), script.display().to_string()]);
             arguments.extend(["--workspace".to_owned(), place.work.display().to_string()]);
             arguments.extend(split_words("--allow Read --allow Bash --output-format json"));
+            // The ledger of effects lies outside of the workspace.
+            arguments.extend(split_words("--sandbox off"));
             arguments.extend(split_words(&format!(
                 "--beat-ms {HEARTBEAT_MS} --lease-ms {}",
                 self.lease_ms()
