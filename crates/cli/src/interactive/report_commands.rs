@@ -163,7 +163,7 @@ impl SessionLoop {
     pub(super) fn show_status(&mut self) {
         let (permissions, store) = (&self.print.agent.permissions, &self.print.agent.store);
         let sandbox = match setup::sandbox_of_folder(permissions, store) {
-            Ok(choice) => format!("{} ({})", choice.level.name(), choice.decided_by),
+            Ok(choice) => format!("{} ({})", choice.level.level.name(), choice.level.decided_by),
             Err(error) => format!("{error:#}"),
         };
         let place = setup::store_path(store).map(|path| path.display().to_string());
