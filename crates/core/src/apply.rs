@@ -80,6 +80,7 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
             tool_calls::apply_call_input_changed(c, input, *call, *message);
         }
         Record::HookContextAdded {} => tool_calls::apply_hook_context(c, input),
+        Record::HookModelCharged {} => model_calls::apply_hook_model_charged(c, input),
         Record::PermissionDecided { call, verdict } => {
             tool_calls::apply_permission_decided(c, *call, verdict);
         }

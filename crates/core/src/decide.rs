@@ -98,6 +98,10 @@ fn handle_input(draft: &mut DecisionDraft<'_>, input: &Input) -> NextStep {
         Input::HookResponded { call, decision, context, stop } => {
             tool_hooks::on_hook_responded(draft, *call, decision, context.is_some(), stop.as_ref())
         }
+        Input::HookModelUsed { .. } => {
+            draft.record(Record::HookModelCharged {});
+            NextStep::Wait
+        }
         Input::ReviewReturned { id, result } => reviews::on_review_returned(draft, *id, result),
         Input::CallClassified { call, classification, .. } => {
             tool_calls::on_call_classified(draft, *call, classification)

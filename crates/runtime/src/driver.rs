@@ -10,9 +10,11 @@ mod hand_over;
 mod lease_check;
 mod load;
 mod long_calls;
+mod observers;
 mod open_lane;
 mod options;
 pub(crate) mod outbox;
+mod run_moments;
 mod shared_spending;
 mod step;
 
@@ -40,6 +42,7 @@ use crate::lease::WorkerLease;
 use crate::ports::{LaneClaim, StoreError};
 use driver_wait::{DriverWaiter, WakeReason};
 use finished_effects::EarlyResults;
+use observers::DecidingHooks;
 
 /// Drives one lane for as long as there is something to do.
 pub struct Driver {
@@ -65,6 +68,8 @@ pub struct Driver {
     options: DriverOptions,
     /// The spending of this conversation that is counted under the cap of its profile.
     counted_spending: Spending,
+    /// Hooks that may answer an open question.
+    deciding_hooks: DecidingHooks,
     /// Long calls that have a row, with the time they started.
     recorded_long_calls: Vec<(CallId, UnixMillis)>,
 }
@@ -158,6 +163,7 @@ impl Driver {
             initial_messages: messages,
             options,
             counted_spending,
+            deciding_hooks: DecidingHooks::default(),
             recorded_long_calls: Vec::new(),
         }
     }
@@ -200,11 +206,14 @@ impl Driver {
     ) -> Result<DriveOutcome, DriveError> {
         self.set_watchdog_deadline();
         self.open_lane().await?;
+        self.decide_open_questions();
         loop {
             self.set_watchdog_deadline();
             self.ensure_lease().await?;
             let wanted = wanted(&self.conversation);
             self.effects.reconcile(&self.conversation, &wanted.effects);
+            // Before the count is read: a hook that returns in between is not missed.
+            let decided = self.deciding_hooks.next_return();
             if let Some(rest) = self.outcome_if_idle() {
                 self.notify_child_lanes();
                 return Ok(rest);
@@ -214,7 +223,7 @@ impl Driver {
             let until_due = due.map(|due| due.ms_since(now));
             let owner = self.owner.as_ref().filter(|_| !self.has_owner_left);
             let lapsed = self.lease.wait_until_lapsed();
-            match self.waiter.wait(until_due, owner, hand_over, lapsed).await {
+            match self.waiter.wait(until_due, owner, hand_over, (lapsed, decided)).await {
                 WakeReason::EffectsFinished(landed) => self.on_effects_finished(landed).await?,
                 WakeReason::MessageArrived => self.read_inbox().await?,
                 WakeReason::TimerFired => {
@@ -244,7 +253,8 @@ impl Driver {
         }
         let waits_for_clock = wanted(c).wake_at.is_some();
         let waits = is_parked(c) || is_waiting_for_children(c);
-        (waits && !waits_for_clock).then(|| DriveOutcome::Parked(c.clone()))
+        let has_to_wait = waits_for_clock || self.deciding_hooks.are_running();
+        (waits && !has_to_wait).then(|| DriveOutcome::Parked(c.clone()))
     }
 
     /// Notifies the lanes that this conversation waits for, whichever process started them.

@@ -20,7 +20,7 @@ use windlass_core::run::wanted::Effect;
 use crate::agent::Agent;
 use crate::fair_semaphore::FairSemaphore;
 use crate::feed::{LaneFeed, LaneReaders, OwnerFeed};
-use crate::ports::HookContext;
+use crate::ports::{HookContext, HookModel};
 
 /// Inputs that may wait for the driver; an effect that finds the queue full waits.
 const MAX_QUEUED_RESULTS: usize = 1_024;
@@ -52,6 +52,23 @@ pub(crate) struct EffectResult {
     pub(crate) task_id: EffectTaskId,
     /// The input for the driver; boxed, because the queue has space for many.
     pub(crate) input: Box<Input>,
+}
+
+/// Charges the model calls of a hook.
+pub(crate) struct HookCharges {
+    model: HookModel,
+    results: mpsc::Sender<EffectResult>,
+}
+
+impl HookCharges {
+    /// Sends what was used to the driver: it counts whatever becomes of the hook.
+    pub(crate) async fn report(&self) {
+        if let Some(usage) = self.model.take_usage() {
+            let input = Box::new(Input::HookModelUsed { usage });
+            // Fails only if the driver is gone, with what it would have charged.
+            let _ = self.results.send(EffectResult { task_id: 0, input }).await;
+        }
+    }
 }
 
 impl EffectRunner {
@@ -147,7 +164,30 @@ impl EffectRunner {
 
     /// The context that hooks receive.
     fn hook_context(&self, conversation: &Conversation) -> HookContext {
-        HookContext::new(self.lane.clone(), conversation.clone())
+        let model = HookModel::new(Arc::clone(&self.agent.ports.model));
+        HookContext::new(self.lane.clone(), conversation.clone()).with_model(model)
+    }
+
+    /// Starts a hook. Its messages go to the readers and the model calls it made are charged, both
+    /// before what it returned.
+    fn spawn_hook(
+        &self,
+        context: &HookContext,
+        hook: impl Future<Output = Input> + Send + 'static,
+    ) -> Option<AbortHandle> {
+        let (readers, messages) = (self.readers(), context.messages.clone());
+        let charges = self.hook_charges(context);
+        self.spawn_effect(async move {
+            let input = hook.await;
+            readers.publish_hook_messages(&messages).await;
+            charges.report().await;
+            input
+        })
+    }
+
+    /// Returns how what a hook used of the model is charged.
+    pub(crate) fn hook_charges(&self, context: &HookContext) -> HookCharges {
+        HookCharges { model: context.model.clone(), results: self.results.clone() }
     }
 
     /// Returns the readers of the lane, for what hooks have to say to them.

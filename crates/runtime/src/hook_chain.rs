@@ -8,13 +8,14 @@ use futures_util::future::join_all;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
+use windlass_core::log::inbox::HumanAnswer;
 use windlass_core::log::input::HookDecision;
 use windlass_core::permission::HookPreference;
 use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::settings::conversation_settings::HookPoints;
 
-use crate::ports::{BoxFuture, HookContext, HookResponse, Hooks, SessionEndReason};
+use crate::ports::{BoxFuture, HookContext, HookResponse, Hooks, RunMoment, SessionEndReason};
 
 #[cfg(test)]
 #[path = "hook_chain_tests.rs"]
@@ -91,6 +92,35 @@ impl Hooks for HookChain {
     fn on_question(&self, context: HookContext, question: Question) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.run_all(|hooks| hooks.on_question(context.clone(), question.clone())).await;
+        })
+    }
+
+    fn decides(&self, question: &Question) -> bool {
+        self.hooks.iter().any(|hooks| hooks.decides(question))
+    }
+
+    fn decide_question(
+        &self,
+        context: HookContext,
+        question: Question,
+    ) -> BoxFuture<'_, Option<HumanAnswer>> {
+        Box::pin(async move {
+            let deciding = self.hooks.iter().filter(|hooks| hooks.decides(&question));
+            let answers =
+                deciding.map(|hooks| hooks.decide_question(context.clone(), question.clone()));
+            let answers = join_all(answers).await.into_iter().flatten();
+            // A denial overrides an approval.
+            answers.max_by_key(|answer| matches!(answer, HumanAnswer::Deny { .. }))
+        })
+    }
+
+    fn wants_moments(&self) -> bool {
+        self.hooks.iter().any(|hooks| hooks.wants_moments())
+    }
+
+    fn on_moment(&self, context: HookContext, moment: RunMoment) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.run_all(|hooks| hooks.on_moment(context.clone(), moment.clone())).await;
         })
     }
 

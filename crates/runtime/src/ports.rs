@@ -5,6 +5,7 @@ mod call_heartbeat;
 mod call_progress;
 mod clock;
 mod hook_message;
+mod hook_model;
 mod hooks;
 mod lane_discovery;
 mod model;
@@ -19,7 +20,8 @@ pub use call_heartbeat::CallHeartbeat;
 pub use call_progress::{CallProgress, MAX_LIVE_OUTPUT_BYTES, ProgressReporter, ProgressStep};
 pub use clock::Clock;
 pub use hook_message::{HookMessage, HookMessageLevel, HookMessages};
-pub use hooks::{HookContext, HookResponse, Hooks, NoHooks, SessionEndReason};
+pub use hook_model::HookModel;
+pub use hooks::{HookContext, HookResponse, Hooks, NoHooks, RunMoment, SessionEndReason};
 pub use lane_discovery::{
     AbandonedLane, Affinity, ClaimQuery, ObservedHeartbeat, ReconcileRequest, ResumeOverride,
     ServedWorkspace, WorkerInfo, WorkerScope,

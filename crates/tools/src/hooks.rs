@@ -1,6 +1,6 @@
-//! Command hooks as in `.claude/settings.json`: the event is JSON on their standard input, the
-//! response is an exit code or JSON. Exit codes and fields are those of Claude Code;
-//! `docs/hooks.md` lists what differs.
+//! Hooks as in `.claude/settings.json`. A command gets the event as JSON on its standard input and
+//! responds with an exit code or JSON; a web service gets it as the body of a request; a model is
+//! asked about it. Exit codes and fields are those of Claude Code; `docs/hooks.md` lists what differs.
 //!
 //! The configuration is read once, when the runner is made, and has a hash: a hook that edits it
 //! changes nothing for the conversations of this process. The command of a completion gate runs the
@@ -9,12 +9,16 @@
 //! Not here: which folder may configure hooks at all. That is decided before the configuration is
 //! parsed here.
 
+mod background_hooks;
 mod callbacks;
 mod command_runner;
 mod config;
 mod event_subject;
+mod hook_runner;
+mod http_hook;
 pub mod payload;
 mod permission_request;
+mod prompt_hook;
 mod response;
 
 #[cfg(test)]
@@ -23,6 +27,9 @@ mod command_runner_tests;
 #[cfg(test)]
 #[path = "hooks/config_tests.rs"]
 mod config_tests;
+#[cfg(test)]
+#[path = "hooks/hook_types_tests.rs"]
+mod hook_types_tests;
 #[cfg(test)]
 #[path = "hooks/payload_tests.rs"]
 mod payload_tests;
@@ -35,12 +42,11 @@ pub use callbacks::{
     PermissionHookDecision,
 };
 pub use config::{HookConfig, HookEvent, IgnoredHook, InvalidHooks};
+pub use http_hook::{HookHttp, HookHttpRequest, HookHttpResponse};
 pub use response::HookOutput;
 
 use std::collections::HashSet;
-use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
@@ -48,6 +54,7 @@ use serde_json::Value;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
+use windlass_core::log::inbox::HumanAnswer;
 use windlass_core::run::child_runs::root_lane;
 use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
@@ -55,42 +62,43 @@ use windlass_core::settings::conversation_settings::HookPoints;
 use windlass_runtime::UnconfinedLauncher;
 use windlass_runtime::hook_chain::{combine_responses, combine_review_results};
 use windlass_runtime::ports::{
-    BoxFuture, Clock, HookContext, HookMessage, HookMessageLevel, HookMessages, HookResponse,
-    Hooks, ProcessLauncher, SessionEndReason,
+    BoxFuture, Clock, HookContext, HookMessage, HookMessageLevel, HookResponse, Hooks,
+    ProcessLauncher, RunMoment, SessionEndReason,
 };
 
-use command_runner::{HookJob, HookProcessEnd};
-use config::{ConfiguredHook, FailurePolicy, HookAction};
+use background_hooks::BackgroundHooks;
+use command_runner::HookJob;
+use config::ConfiguredHook;
 use event_subject::{EventSubject, hook_label};
+use hook_runner::{HookRunner, HookScene};
 
-/// Runs the hooks of a configuration: commands, or functions of the program.
+/// Runs the hooks of a configuration: commands, web services, questions to a model, or functions of
+/// the program.
 pub struct CommandHooks {
     config: HookConfig,
-    folder: PathBuf,
-    clock: Arc<dyn Clock>,
-    launcher: Arc<dyn ProcessLauncher>,
+    runner: HookRunner,
     /// Conversations that this process is working on.
     sessions: Mutex<HashSet<LaneId>>,
-    /// Calls the functions of the program.
-    callbacks: Option<Arc<dyn HookCallbacks>>,
+    /// Hooks that run once in a conversation, and did so in this process.
+    finished_once: Mutex<HashSet<(LaneId, HookPlace)>>,
     /// Finds the transcript of a conversation or of a sub-agent.
     transcripts: Option<TranscriptLocator>,
-    /// Receives messages of hooks for the user in place of the readers of the run.
-    user_messages: Option<UserMessageSink>,
-    /// Receives reports about commands.
-    reports: Option<ReportSink>,
-    /// The number of commands that were started.
-    started: AtomicU64,
+    background: BackgroundHooks,
 }
+
+/// The place of a hook in the configuration: its event, and its position among those of the event.
+type HookPlace = (HookEvent, usize);
 
 /// Finds the transcript of the conversation or of the sub-agent on a lane.
 type TranscriptLocator = Box<dyn Fn(&LaneId) -> Option<PathBuf> + Send + Sync>;
 
-/// Receives messages for the user.
-type UserMessageSink = Box<dyn Fn(HookMessage) + Send + Sync>;
-
-/// Receives reports about commands.
-type ReportSink = Box<dyn Fn(HookReport<'_>) + Send + Sync>;
+/// Events about moments of a run that have been recorded.
+const MOMENT_EVENTS: [HookEvent; 4] = [
+    HookEvent::PermissionDenied,
+    HookEvent::PostToolBatch,
+    HookEvent::PostCompact,
+    HookEvent::StopFailure,
+];
 
 /// Maximum number of conversations that are tracked at once.
 const MAX_SESSIONS: usize = 10_000;
@@ -99,31 +107,44 @@ impl CommandHooks {
     /// Returns hooks of this configuration, run in `folder`.
     #[must_use]
     pub fn new(config: HookConfig, folder: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            config,
+        let runner = HookRunner {
             folder: folder.into(),
             clock,
             launcher: Arc::new(UnconfinedLauncher),
-            sessions: Mutex::default(),
             callbacks: None,
-            transcripts: None,
+            http: None,
             user_messages: None,
             reports: None,
-            started: AtomicU64::new(0),
+            started: Arc::default(),
+        };
+        Self {
+            config,
+            runner,
+            sessions: Mutex::default(),
+            finished_once: Mutex::default(),
+            transcripts: None,
+            background: BackgroundHooks::default(),
         }
     }
 
     /// Starts commands through `launcher`. Without it they are not confined.
     #[must_use]
     pub fn with_launcher(mut self, launcher: Arc<dyn ProcessLauncher>) -> Self {
-        self.launcher = launcher;
+        self.runner.launcher = launcher;
         self
     }
 
     /// Calls the callbacks of the configuration through `callbacks`. Without it they fail.
     #[must_use]
     pub fn with_callbacks(mut self, callbacks: Arc<dyn HookCallbacks>) -> Self {
-        self.callbacks = Some(callbacks);
+        self.runner.callbacks = Some(callbacks);
+        self
+    }
+
+    /// Sends the requests of hooks that are web services through `http`. Without it they fail.
+    #[must_use]
+    pub fn with_http(mut self, http: Arc<dyn HookHttp>) -> Self {
+        self.runner.http = Some(http);
         self
     }
 
@@ -141,7 +162,7 @@ impl CommandHooks {
     /// Passes reports about commands to `tell`: when they start and return.
     #[must_use]
     pub fn with_reports(mut self, tell: impl Fn(HookReport<'_>) + Send + Sync + 'static) -> Self {
-        self.reports = Some(Box::new(tell));
+        self.runner.reports = Some(Arc::new(tell));
         self
     }
 
@@ -152,7 +173,7 @@ impl CommandHooks {
         mut self,
         tell: impl Fn(HookMessage) + Send + Sync + 'static,
     ) -> Self {
-        self.user_messages = Some(Box::new(tell));
+        self.runner.user_messages = Some(Arc::new(tell));
         self
     }
 
@@ -187,12 +208,13 @@ impl CommandHooks {
             return Vec::new();
         }
         let input = self.payload(event, context, more);
-        self.run_hooks_with_payload(event, subject, &input, &context.messages).await
+        let scene = HookScene::of(context);
+        self.run_hooks_with_payload((event, subject), &context.lane, &input, &scene).await
     }
 
     /// Returns the payload of an event, with the transcripts that it is about.
     fn payload(&self, event: HookEvent, context: &HookContext, more: Value) -> Value {
-        let mut input = payload::build_payload(event, context, &self.folder, more);
+        let mut input = payload::build_payload(event, context, &self.runner.folder, more);
         self.put_transcript(&mut input, "transcript_path", &root_lane(&context.lane));
         if event == HookEvent::SubagentStop {
             self.put_transcript(&mut input, "agent_transcript_path", &context.lane);
@@ -209,101 +231,54 @@ impl CommandHooks {
 
     async fn run_hooks_with_payload(
         &self,
-        event: HookEvent,
-        subject: &str,
+        (event, subject): (HookEvent, &str),
+        lane: &LaneId,
         input: &Value,
-        messages: &HookMessages,
+        scene: &HookScene,
     ) -> Vec<HookOutput> {
-        let hooks = self.config.matching_hooks(event, subject);
         let about = EventSubject { event, subject };
-        join_all(hooks.map(|hook| self.run_hook(about, hook, input, messages))).await
+        let hooks = self.config.matching_hooks(event, subject);
+        let due: Vec<&ConfiguredHook> = hooks
+            .filter(|(position, hook)| {
+                !hook.runs_once || self.is_first_time(lane, (event, *position))
+            })
+            .map(|(_, hook)| hook)
+            .collect();
+        let (beside, awaited): (Vec<_>, Vec<_>) = due.into_iter().partition(|hook| hook.is_async);
+        beside.into_iter().for_each(|hook| self.run_in_background(about, hook, input, scene));
+        join_all(awaited.into_iter().map(|hook| self.runner.run_hook(about, hook, input, scene)))
+            .await
     }
 
-    async fn run_hook(
+    /// Starts a hook that nothing waits for.
+    fn run_in_background(
         &self,
         about: EventSubject<'_>,
         hook: &ConfiguredHook,
         input: &Value,
-        messages: &HookMessages,
-    ) -> HookOutput {
-        let event = about.event;
-        let output = match &hook.action {
-            HookAction::Command(command) => self.run_command(about, (hook, command), input).await,
-            HookAction::Callback(id) => {
-                let returned = self.call_back(id, hook.timeout_ms, input).await;
-                HookOutput::from_callback(event, returned)
-            }
+        scene: &HookScene,
+    ) {
+        let Some(place) = self.background.begin() else {
+            let text = "too many hooks are running in the background; this one was left out";
+            let message = about.message(HookMessageLevel::Warning, text, input);
+            return self.runner.show_to_user(message, &scene.messages);
         };
-        let mut output = match (output, hook.on_failure) {
-            (Ok(output), _) => output,
-            (Err(reason), FailurePolicy::Block) => HookOutput::deny(&format!("the hook {reason}")),
-            (Err(reason), FailurePolicy::Ignore) => {
-                let message = about.message(HookMessageLevel::Warning, &reason, input);
-                self.show_to_user(message, messages);
-                HookOutput::default()
-            }
-        };
-        for text in output.take_user_messages(event) {
-            self.show_to_user(about.message(HookMessageLevel::Info, &text, input), messages);
+        let (runner, hook, scene) = (self.runner.clone(), hook.clone(), scene.clone());
+        let (event, subject, input) = (about.event, about.subject.to_owned(), input.clone());
+        tokio::spawn(async move {
+            let about = EventSubject { event, subject: &subject };
+            drop(runner.run_hook(about, &hook, &input, &scene).await);
+            drop(place);
+        });
+    }
+
+    /// Records that a hook runs in a conversation; returns whether it is the first time.
+    fn is_first_time(&self, lane: &LaneId, place: HookPlace) -> bool {
+        let mut finished = self.finished_once.lock().unwrap_or_else(PoisonError::into_inner);
+        if finished.len() >= MAX_SESSIONS {
+            finished.clear();
         }
-        output
-    }
-
-    fn show_to_user(&self, message: HookMessage, messages: &HookMessages) {
-        match &self.user_messages {
-            Some(tell) => tell(message),
-            None => messages.push(message),
-        }
-    }
-
-    async fn run_command(
-        &self,
-        about: EventSubject<'_>,
-        (hook, command): (&ConfiguredHook, &str),
-        input: &Value,
-    ) -> Result<HookOutput, String> {
-        let job = HookJob {
-            command,
-            folder: &self.folder,
-            input: input.to_string().into_bytes(),
-            timeout_ms: hook.timeout_ms,
-            variables: &hook.variables,
-        };
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let label = hook_label(about.event, about.subject);
-        let run = HookRunLabel { number, label, event: about.event.name() };
-        self.report(HookReport::Started { hook: &run });
-        let ended = self.run_process(job).await;
-        let (stdout, stderr, exit_code) = match &ended {
-            Ok(ended) => (&*ended.stdout.text, &*ended.stderr.text, ended.exit_code()),
-            Err(_) => ("", "", None),
-        };
-        self.report(HookReport::Returned { hook: &run, stdout, stderr, exit_code });
-        HookOutput::from_end(about.event, command, input, ended)
-    }
-
-    async fn run_process(&self, job: HookJob<'_>) -> io::Result<HookProcessEnd> {
-        command_runner::run_hook_process(job, self.launcher.as_ref(), self.clock.as_ref()).await
-    }
-
-    async fn call_back(
-        &self,
-        callback: &str,
-        timeout_ms: u64,
-        input: &Value,
-    ) -> Result<Value, HookCallbackError> {
-        let tool_use_id = input.get("tool_use_id").and_then(Value::as_str);
-        let request = HookCallbackRequest { callback, tool_use_id, input, timeout_ms };
-        match &self.callbacks {
-            Some(callbacks) => callbacks.call(request).await,
-            None => Err(HookCallbackError::Failed("no program can be called".to_owned())),
-        }
-    }
-
-    fn report(&self, report: HookReport<'_>) {
-        if let Some(tell) = &self.reports {
-            tell(report);
-        }
+        finished.insert((root_lane(lane), place))
     }
 
     fn lock_sessions(&self) -> MutexGuard<'_, HashSet<LaneId>> {
@@ -319,22 +294,30 @@ impl CommandHooks {
         !sessions.insert(lane.clone())
     }
 
+    /// Forgets a conversation that this process is done with.
+    fn forget_session(&self, lane: &LaneId) {
+        self.lock_sessions().remove(lane);
+        let mut finished = self.finished_once.lock().unwrap_or_else(PoisonError::into_inner);
+        finished.retain(|(of, _)| of != lane);
+    }
+
     /// Runs the command of the completion gate: an answer is accepted when it succeeds.
     async fn run_gate_command(&self, context: &HookContext) -> Vec<HookOutput> {
         // The gate belongs to the commands, of which there is one configuration in a process.
-        let settings = context.conversation.settings.as_ref().filter(|_| self.callbacks.is_none());
+        let settings =
+            context.conversation.settings.as_ref().filter(|_| self.runner.callbacks.is_none());
         let Some(command) = settings.and_then(|settings| settings.gate.command.clone()) else {
             return Vec::new();
         };
         let more = payload::answer_fields(context);
         let job = HookJob {
             command: &command,
-            folder: &self.folder,
+            folder: &self.runner.folder,
             input: self.payload(HookEvent::Stop, context, more).to_string().into_bytes(),
             timeout_ms: config::DEFAULT_TIMEOUT_MS,
             variables: &[],
         };
-        let ended = self.run_process(job).await;
+        let ended = self.runner.run_process(job).await;
         vec![HookOutput::from_gate_end(&command, ended)]
     }
 
@@ -478,13 +461,37 @@ impl Hooks for CommandHooks {
         })
     }
 
+    fn decides(&self, question: &Question) -> bool {
+        self.may_answer(question)
+    }
+
+    fn decide_question(
+        &self,
+        context: HookContext,
+        question: Question,
+    ) -> BoxFuture<'_, Option<HumanAnswer>> {
+        Box::pin(self.answer_question(context, question))
+    }
+
+    fn wants_moments(&self) -> bool {
+        MOMENT_EVENTS.iter().any(|event| self.config.has_hooks(*event))
+    }
+
+    fn on_moment(&self, context: HookContext, moment: RunMoment) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let (event, subject, more) = payload::moment_fields(&context, moment);
+            drop(self.run_hooks(event, &subject, &context, more).await);
+        })
+    }
+
     fn on_session_end(&self, lane: LaneId, reason: SessionEndReason) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            self.lock_sessions().remove(&lane);
-            let mut input = payload::session_end_payload(&lane, reason, &self.folder);
+            let mut input = payload::session_end_payload(&lane, reason, &self.runner.folder);
             self.put_transcript(&mut input, "transcript_path", &lane);
-            let (event, messages) = (HookEvent::SessionEnd, HookMessages::default());
-            drop(self.run_hooks_with_payload(event, reason.name(), &input, &messages).await);
+            let (about, scene) = ((HookEvent::SessionEnd, reason.name()), HookScene::default());
+            drop(self.run_hooks_with_payload(about, &lane, &input, &scene).await);
+            self.forget_session(&lane);
+            self.background.wait_until_done().await;
         })
     }
 }

@@ -46,8 +46,9 @@ pub use files::{
     SandboxPaths, WriteTool, diff_hunks, read_beneath, read_following_links,
 };
 pub use hooks::{
-    CommandHooks, HookCallbackError, HookCallbackRequest, HookCallbacks, HookConfig, HookReport,
-    HookRunLabel, IgnoredHook, InvalidHooks, PermissionHookDecision,
+    CommandHooks, HookCallbackError, HookCallbackRequest, HookCallbacks, HookConfig, HookHttp,
+    HookHttpRequest, HookHttpResponse, HookReport, HookRunLabel, IgnoredHook, InvalidHooks,
+    PermissionHookDecision,
 };
 pub use memory_files::{
     FolderMemory, ImportPolicy, MemoryFile, MemoryKind, MemoryNotes, frame_memory_file,

@@ -299,7 +299,7 @@ impl WindlassBuilder {
         self
     }
 
-    /// Adds hooks that run commands, and enables the hook points they are configured for. Raises
+    /// Adds hooks that run commands, call web services or ask a model, and enables the hook points they are configured for. Raises
     /// the hook timeout so that the slowest command fits.
     ///
     /// # Examples
@@ -321,6 +321,11 @@ impl WindlassBuilder {
         let longest = hooks.max_timeout_ms().saturating_add(HOOK_MARGIN_MS);
         self.settings.limits.hook_ms = self.settings.limits.hook_ms.max(longest);
         self.has_command_hooks = true;
+        #[cfg(feature = "providers")]
+        let hooks = {
+            let http = crate::hook_http::HookHttpClient::new(Arc::clone(&self.clock));
+            hooks.with_http(Arc::new(http))
+        };
         self.hooks(hooks)
     }
 

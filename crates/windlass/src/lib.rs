@@ -121,6 +121,8 @@
 
 mod agent_definition;
 mod builder;
+#[cfg(feature = "providers")]
+mod hook_http;
 mod instance;
 #[cfg(feature = "mcp")]
 pub mod mcp;

@@ -113,7 +113,8 @@ pub(crate) fn kind(input: &Input) -> InputKind {
         Input::TimerFired {} => InputKind::Ticked,
         Input::Forked { .. } => InputKind::Forked,
         Input::ReviewReturned { .. } => InputKind::Counselled,
-        Input::CallClassified { .. } => InputKind::Classified,
+        // The usage of a model call: what it decided comes as a response or a review.
+        Input::CallClassified { .. } | Input::HookModelUsed { .. } => InputKind::Classified,
         Input::SharedSpendingUpdated { .. } => InputKind::SpendingSeen,
     }
 }

@@ -288,6 +288,7 @@ pub(crate) fn record_message(
         | R::ChildrenCancelled { .. }
         | R::ParentAssigned { .. }
         | R::HookContextAdded {}
+        | R::HookModelCharged {}
         | R::RunFinished { .. } => say,
     };
     texts.message

@@ -29,6 +29,7 @@ mod explain;
 mod explain_calls;
 mod explain_context;
 mod fork;
+mod hook_types;
 mod hooks;
 mod id_lookup;
 mod live_output;

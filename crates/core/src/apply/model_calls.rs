@@ -141,6 +141,14 @@ pub(super) fn apply_model_call_abandoned(
     });
 }
 
+/// Charges the model calls of a hook.
+pub(super) fn apply_hook_model_charged(c: &mut Conversation, input: &Input) {
+    if let Input::HookModelUsed { usage } = input {
+        let price = c.side_model_price();
+        charge(c, usage, price.as_ref());
+    }
+}
+
 /// Adds the cost of a model call to the spending.
 pub(super) fn charge(c: &mut Conversation, usage: &TokenUsage, price: Option<&ModelPrice>) {
     c.usage.add(usage);

@@ -78,6 +78,19 @@ fn is_run_usd_checked_after_reply(draft: &DecisionDraft<'_>) -> bool {
 }
 
 impl Conversation {
+    /// Returns whether the budget covers a request to the model for side requests.
+    pub(crate) fn can_afford(&self, cost: &TokenUsage) -> bool {
+        let planned = PlannedCall {
+            input_tokens: cost.input_tokens,
+            cap_tokens: cost.output_tokens,
+            least_tokens: cost.output_tokens,
+        };
+        let spent = self.run.as_ref().map(|run| run.spent).unwrap_or_default();
+        let run = std::iter::once(self.run_scope(spent));
+        let scopes: Vec<CappedSpending> = run.chain(self.scopes_beside_the_run()).collect();
+        spending::allow_call(planned, self.side_model_price().as_ref(), &scopes).is_ok()
+    }
+
     /// Returns the caps of the run, raised as often as a human extended them, with what the run
     /// spent.
     pub(crate) fn run_scope(&self, spent: Spending) -> CappedSpending {

@@ -92,6 +92,12 @@ pub enum Input {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stop: Option<Arc<str>>,
     },
+    /// A hook called a model: its usage is charged, whatever the hook decides.
+    #[serde(rename = "hook_model_used/1")]
+    HookModelUsed {
+        /// Tokens that the hook used.
+        usage: TokenUsage,
+    },
     /// A review returned its result.
     #[serde(rename = "review_returned/1")]
     ReviewReturned {

@@ -485,6 +485,9 @@ pub enum Record {
     /// A hook returned context that the model should see after the round.
     #[serde(rename = "hook_context_added/1")]
     HookContextAdded {},
+    /// The model calls of a hook are charged; their usage is in the input.
+    #[serde(rename = "hook_model_charged/1")]
+    HookModelCharged {},
     /// The run ended. There is exactly one of these per run.
     #[serde(rename = "run_finished/1")]
     RunFinished {

@@ -81,6 +81,8 @@ pub enum HumanAvailability {
     Available,
     /// No human: calls that need approval are denied.
     Absent,
+    /// No human can be asked, but hooks may approve a call: what they leave open is denied.
+    HooksOnly,
 }
 
 /// The preference of a hook that reviewed the call first.
@@ -120,7 +122,9 @@ impl PermissionDecision {
     #[must_use]
     pub fn ask_or_deny(tool: &str, by: Arc<str>, human: HumanAvailability) -> Self {
         match human {
-            HumanAvailability::Available => Self::Ask { by, reason: None },
+            HumanAvailability::Available | HumanAvailability::HooksOnly => {
+                Self::Ask { by, reason: None }
+            }
             HumanAvailability::Absent => {
                 let reason =
                     format!("{tool} requires approval, and no one is available to approve it");

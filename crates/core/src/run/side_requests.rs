@@ -65,7 +65,50 @@ pub(crate) fn side_model(settings: &Settings) -> &ModelSpec {
 /// Characters per token that are assumed when a text is truncated to a window.
 const SIDE_REQUEST_CHARS_PER_TOKEN: u64 = 3;
 
+/// Output tokens of the answer to a hook.
+const HOOK_ANSWER_TOKENS: u64 = 1_024;
+
+/// Maximum characters of the question of a hook: what the model does not see, it cannot judge.
+const HOOK_QUESTION_CHARS: usize = 100_000;
+
+/// Why a hook cannot ask a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookRequestRefusal {
+    /// The question is too long.
+    TooLong {
+        /// The limit in characters.
+        limit: usize,
+    },
+    /// The budget does not cover it.
+    Budget,
+    /// The conversation has no model yet.
+    NoModel,
+}
+
 impl Conversation {
+    /// Returns the request of a hook that asks a model: the one for side requests.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is none.
+    pub fn hook_request(
+        &self,
+        system: &str,
+        question: &str,
+    ) -> Result<ModelRequest, HookRequestRefusal> {
+        let settings = self.active_settings().ok_or(HookRequestRefusal::NoModel)?;
+        if question.chars().nth(HOOK_QUESTION_CHARS).is_some() {
+            return Err(HookRequestRefusal::TooLong { limit: HOOK_QUESTION_CHARS });
+        }
+        let bytes = system.len().saturating_add(question.len());
+        let cost = estimated_usage(bytes as u64, HOOK_ANSWER_TOKENS);
+        if !self.can_afford(&cost) {
+            return Err(HookRequestRefusal::Budget);
+        }
+        let model = side_model(&settings);
+        Ok(side_request(&settings, model, system, question, HOOK_ANSWER_TOKENS))
+    }
+
     /// Returns the request of the pending review, if a model answers it.
     #[must_use]
     pub fn review_request(&self) -> Option<ModelRequest> {

@@ -26,7 +26,7 @@ pub(super) struct DriverWaiter {
 pub(super) enum WakeReason {
     /// Effects finished.
     EffectsFinished(Vec<EffectResult>),
-    /// There may be a new inbox message.
+    /// There may be a new inbox message, or a hook left a question to a human.
     MessageArrived,
     /// A timer is due.
     TimerFired,
@@ -52,7 +52,7 @@ impl DriverWaiter {
         until_due: Option<u64>,
         owner: Option<&OwnerFeed>,
         hand_over: &CancellationToken,
-        lapsed: impl Future<Output = ()>,
+        (lapsed, decided): (impl Future<Output = ()>, impl Future<Output = ()>),
     ) -> WakeReason {
         tokio::select! {
             biased;
@@ -60,6 +60,7 @@ impl DriverWaiter {
             () = hand_over.cancelled() => WakeReason::HandOver,
             () = lapsed => WakeReason::LeaseLapsed,
             () = wait_until_abandoned(owner) => WakeReason::OwnerLeft,
+            () = decided => WakeReason::MessageArrived,
             () = self.ports.store.wait_for_message(self.lane.clone()) => WakeReason::MessageArrived,
             () = wait_until_due(self.ports.clock.as_ref(), until_due) => WakeReason::TimerFired,
         }

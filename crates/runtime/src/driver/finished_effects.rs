@@ -49,7 +49,12 @@ impl Driver {
 
     /// The results that still count.
     fn current_inputs(&self, landed: Vec<EffectResult>) -> Vec<Input> {
-        let current = landed.into_iter().filter(|one| self.effects.is_in_flight(one.task_id));
+        // What a hook used of the model counts, whatever became of the hook.
+        let counts = |one: &EffectResult| {
+            matches!(*one.input, Input::HookModelUsed { .. })
+                || self.effects.is_in_flight(one.task_id)
+        };
+        let current = landed.into_iter().filter(counts);
         current.map(|one| *one.input).collect()
     }
 

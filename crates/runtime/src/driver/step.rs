@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_core::log::entry::Entry;
 use windlass_core::log::ids::{InboxMessageId, LaneId, UnixMillis};
 use windlass_core::log::input::Input;
-use windlass_core::log::record::{Durability, Record, entry_durability};
+use windlass_core::log::record::{Durability, entry_durability};
 use windlass_core::message::response_envelope::ResponseEnvelope;
 use windlass_core::projection::{ProjectedEntry, RawRow, Row, fold_and_project};
 use windlass_core::run::conversation::Conversation;
@@ -15,8 +15,8 @@ use windlass_core::run::wanted::wanted;
 use super::changed_inputs::assess_changed_inputs;
 use super::outbox::{AppliedEntry, cancel_messages, spawning_calls};
 use super::{DriveError, Driver, fault_injection};
-use crate::feed::{LaneReaders, OwnerFeed, StreamItem};
-use crate::ports::{AppendRequest, EncodedEntry, HookContext, OutboxMessage};
+use crate::feed::StreamItem;
+use crate::ports::{AppendRequest, EncodedEntry, OutboxMessage};
 use crate::telemetry;
 
 /// A step in preparation. Boxed, because a future takes space for every place that it passes
@@ -71,32 +71,9 @@ impl Driver {
 
     /// Replaces the conversation by the draft and returns the items to publish.
     fn accept_draft(&mut self, draft: StepDraft) -> Vec<StreamItem> {
-        self.conversation = draft.conversation;
-        self.run_question_hooks(&draft.entries);
+        let before = std::mem::replace(&mut self.conversation, draft.conversation);
+        self.run_observers(&before, &draft.entries);
         draft.items
-    }
-
-    /// Runs the hooks for questions to a human. They are not awaited.
-    fn run_question_hooks(&self, entries: &[Arc<Entry>]) {
-        for record in entries.iter().flat_map(|entry| &entry.records) {
-            let Record::QuestionAsked { question } = record else { continue };
-            let (hooks, clock) = (Arc::clone(&self.ports.hooks), Arc::clone(&self.ports.clock));
-            let limit = self.settings.limits.hook_ms;
-            let conversation = self.conversation.clone();
-            let (context, question) =
-                (HookContext::new(self.lane.clone(), conversation), question.clone());
-            let messages = context.messages.clone();
-            // A stream ends when its driver is done, not when the last notification hook is.
-            let (feed, owner) = (self.feed.clone(), self.owner.as_ref().map(OwnerFeed::downgrade));
-            self.options.notifications.spawn(async move {
-                tokio::select! {
-                    () = hooks.on_question(context, question) => {}
-                    () = clock.sleep(limit) => {}
-                }
-                let owner = owner.and_then(|owner| owner.upgrade());
-                LaneReaders { feed, owner }.publish_hook_messages(&messages).await;
-            });
-        }
     }
 
     async fn append_draft(&mut self, draft: &mut StepDraft) -> Result<(), DriveError> {

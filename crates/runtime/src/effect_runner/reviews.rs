@@ -43,12 +43,10 @@ impl EffectRunner {
         }
         let (hooks, limit) = (Arc::clone(&self.agent.ports.hooks), self.hook_timeout_ms());
         let (review, context) = (consulting.review, self.hook_context(conversation));
-        let (readers, messages) = (self.readers(), context.messages.clone());
-        self.spawn_effect(async move {
+        self.spawn_hook(&context.clone(), async move {
             let heard = catch_panic(run_review_hooks(hooks.as_ref(), context, review));
             let result =
                 with_timeout(clock.as_ref(), limit, heard).await.unwrap_or_else(failed_review);
-            readers.publish_hook_messages(&messages).await;
             Input::ReviewReturned { id, result }
         })
     }

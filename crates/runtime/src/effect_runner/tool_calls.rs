@@ -121,8 +121,7 @@ impl EffectRunner {
         let tool_use = call.tool_use.clone();
         let (hooks, tools) = (Arc::clone(&self.agent.ports.hooks), self.agent.ports.tools.clone());
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_timeout_ms());
-        let (readers, messages) = (self.readers(), context.messages.clone());
-        self.spawn_effect(async move {
+        self.spawn_hook(&context.clone(), async move {
             let heard = with_timeout(
                 clock.as_ref(),
                 limit,
@@ -135,7 +134,6 @@ impl EffectRunner {
                 let changed = ToolUse { input: input.clone(), ..tool_use };
                 **facts = tools.assess_in_run(&lane, &changed, &settings);
             }
-            readers.publish_hook_messages(&messages).await;
             hook_response_input(id, response)
         })
     }
@@ -150,12 +148,10 @@ impl EffectRunner {
         let (hooks, context) =
             (Arc::clone(&self.agent.ports.hooks), self.hook_context(conversation));
         let (clock, limit) = (Arc::clone(&self.agent.ports.clock), self.hook_timeout_ms());
-        let (readers, messages) = (self.readers(), context.messages.clone());
-        self.spawn_effect(async move {
+        self.spawn_hook(&context.clone(), async move {
             let heard = catch_panic(hooks.after_tool_call(context, call, outcome));
             let heard = with_timeout(clock.as_ref(), limit, heard).await;
             let response = heard.unwrap_or_else(|_| HookDecision::Pass {}.into());
-            readers.publish_hook_messages(&messages).await;
             hook_response_input(id, response)
         })
     }

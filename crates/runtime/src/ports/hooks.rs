@@ -8,16 +8,20 @@
 
 use std::sync::Arc;
 
-use super::{BoxFuture, HookMessage, HookMessages};
+use super::{BoxFuture, HookMessage, HookMessages, HookModel};
 use windlass_core::Conversation;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
+use windlass_core::log::inbox::HumanAnswer;
 use windlass_core::log::input::HookDecision;
+use windlass_core::message::content_block::ToolUse;
+use windlass_core::message::raw_json::RawJson;
 use windlass_core::run::child_runs::ParentLink;
 use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::settings::conversation_settings::HookPoints;
+use windlass_core::stop::StopCause;
 
 /// Hooks of a program. Every method has a default that does nothing.
 pub trait Hooks: Send + Sync + 'static {
@@ -64,11 +68,69 @@ pub trait Hooks: Send + Sync + 'static {
         Box::pin(std::future::ready(()))
     }
 
+    /// Returns whether these hooks may answer the question: the run waits for
+    /// [`decide_question`](Self::decide_question) before this process leaves it to a human.
+    fn decides(&self, _question: &Question) -> bool {
+        false
+    }
+
+    /// Answers a question in place of a human; `None` leaves it to one. The first answer counts,
+    /// whoever gives it.
+    fn decide_question(
+        &self,
+        _scene: HookContext,
+        _question: Question,
+    ) -> BoxFuture<'_, Option<HumanAnswer>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Returns whether [`on_moment`](Self::on_moment) is of use.
+    fn wants_moments(&self) -> bool {
+        false
+    }
+
+    /// Something was recorded that hooks cannot change. Nothing waits for this hook.
+    fn on_moment(&self, _scene: HookContext, _moment: RunMoment) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// This process is done with a top-level conversation. The hook cannot prevent anything; the
     /// process waits for it, up to the hook timeout.
     fn on_session_end(&self, _lane: LaneId, _reason: SessionEndReason) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
+}
+
+/// A moment of a run that has been recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunMoment {
+    /// A call was denied by rules, by the mode, by the classifier or because no one could approve
+    /// it.
+    CallDenied {
+        /// The tool use of the call.
+        tool_use: ToolUse,
+        /// Reason for the model.
+        reason: Arc<str>,
+    },
+    /// Every call of a reply has a result.
+    RoundClosed {
+        /// The calls, with the result that the model reads.
+        calls: Vec<(ToolUse, Option<RawJson>)>,
+    },
+    /// Old messages were replaced by a summary.
+    Compacted {
+        /// What replaced them.
+        summary: Arc<str>,
+        /// Whether someone asked for it.
+        is_requested: bool,
+    },
+    /// The run ended because the model or its provider failed.
+    RunFailed {
+        /// Why it ended.
+        cause: StopCause,
+        /// The last error, if one is known.
+        error: Option<Arc<str>>,
+    },
 }
 
 /// Why a process is done with a conversation.
@@ -101,13 +163,23 @@ pub struct HookContext {
     /// Messages of the hook to the user; readers of the run receive them when the hook has
     /// returned.
     pub messages: HookMessages,
+    /// The model that hooks may ask.
+    pub model: HookModel,
 }
 
 impl HookContext {
     /// Returns the context of a hook that is called for the conversation on `lane`.
     #[must_use]
     pub fn new(lane: LaneId, conversation: Conversation) -> Self {
-        Self { lane, conversation, messages: HookMessages::default() }
+        let (messages, model) = (HookMessages::default(), HookModel::default());
+        Self { lane, conversation, messages, model }
+    }
+
+    /// Returns the context with a model that hooks may ask.
+    #[must_use]
+    pub fn with_model(mut self, model: HookModel) -> Self {
+        self.model = model;
+        self
     }
 
     /// Sends a message to the user. The model does not see it.

@@ -13,7 +13,7 @@ use windlass_runtime::ports::{Clock, LaunchPurpose, LaunchRequest, LaunchStream,
 use crate::process::{CommandEnvironment, GroupedProcess};
 
 /// Maximum number of bytes kept of each stream.
-const MAX_STREAM_BYTES: usize = 128 * 1024;
+pub(super) const MAX_STREAM_BYTES: usize = 128 * 1024;
 
 /// Size of the read buffer.
 const HOOK_BUFFER_BYTES: usize = 16 * 1024;

@@ -1,8 +1,9 @@
-//! Hook configuration: which command runs at which event, as in `.claude/settings.json`; or which
+//! Hook configuration: which hook runs at which event, as in `.claude/settings.json`; or which
 //! callback of a program is called.
 
 mod callback_config;
 mod event;
+mod hook_entry;
 mod matcher;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 use windlass_core::message::raw_json::sha256_hex;
 use windlass_core::settings::conversation_settings::{HookPoints, HookPresence};
 
+use super::http_hook::HttpHook;
 use crate::name_suggestion::nearest_name;
 pub(super) use event::DEFAULT_TIMEOUT_MS;
 use event::EVENTS;
@@ -21,6 +23,9 @@ use matcher::HookMatcher;
 
 /// Maximum timeout of a callback: the program may ask a person.
 const MAX_CALLBACK_TIMEOUT_MS: u64 = 86_400_000;
+
+/// Default timeout of a hook that asks a model.
+const PROMPT_TIMEOUT_MS: u64 = 30_000;
 
 /// Maximum size of a configuration in bytes.
 const MAX_CONFIG_BYTES: usize = 1024 * 1024;
@@ -57,14 +62,9 @@ const UNSUPPORTED_EVENTS: &[&str] = &[
     "FileChanged",
     "InstructionsLoaded",
     "MessageDisplay",
-    "PermissionDenied",
-    "PermissionRequest",
-    "PostCompact",
     "PostModelSwitch",
-    "PostToolBatch",
     "PreModelSwitch",
     "Setup",
-    "StopFailure",
     "TaskCompleted",
     "TaskCreated",
     "TeammateIdle",
@@ -73,32 +73,12 @@ const UNSUPPORTED_EVENTS: &[&str] = &[
     "WorktreeRemove",
 ];
 
-/// Types of hooks: the one that is supported here, and those of Claude Code.
-const HOOK_TYPES: [&str; 1] = ["command"];
-const UNSUPPORTED_HOOK_TYPES: &[&str] = &["agent", "http", "mcp_tool", "prompt"];
+/// Types of hooks: those that are supported here, and those of Claude Code.
+const HOOK_TYPES: [&str; 3] = ["command", "http", "prompt"];
+const UNSUPPORTED_HOOK_TYPES: &[&str] = &["agent", "mcp_tool"];
 
 /// Keys of a group of hooks.
 const GROUP_KEYS: [&str; 3] = ["matcher", "hooks", "onFailure"];
-
-/// Keys of a hook: those that are supported here, and those of Claude Code.
-const HOOK_KEYS: [&str; 3] = ["type", "command", "timeout"];
-const UNSUPPORTED_HOOK_KEYS: &[&str] = &[
-    "allowedEnvVars",
-    "args",
-    "async",
-    "asyncRewake",
-    "asyncTimeout",
-    "headers",
-    "if",
-    "model",
-    "once",
-    "prompt",
-    "server",
-    "shell",
-    "statusMessage",
-    "tool",
-    "url",
-];
 
 /// One configured hook.
 #[derive(Debug, Clone)]
@@ -107,6 +87,10 @@ pub(super) struct ConfiguredHook {
     pub(super) action: HookAction,
     pub(super) timeout_ms: u64,
     pub(super) on_failure: FailurePolicy,
+    /// Whether nothing waits for it.
+    pub(super) is_async: bool,
+    /// Whether it runs once in a conversation.
+    pub(super) runs_once: bool,
     /// Variables for the command.
     pub(super) variables: Vec<(Arc<str>, Arc<str>)>,
 }
@@ -118,6 +102,10 @@ pub(super) enum HookAction {
     Command(String),
     /// Calls a function of the program, by the id under which it was registered.
     Callback(String),
+    /// Sends the event to a URL.
+    Http(HttpHook),
+    /// Asks a model.
+    Prompt(String),
 }
 
 /// What happens if a hook could not be started, timed out, or failed.
@@ -142,12 +130,6 @@ struct HookGroup {
     on_failure: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct HookEntry {
-    command: String,
-    timeout: Option<f64>,
-}
-
 impl HookConfig {
     /// Parses a settings file, or the object under its `hooks`.
     pub fn parse(text: &str) -> Result<Self, InvalidHooks> {
@@ -164,7 +146,7 @@ impl HookConfig {
         };
         let mut config = Self { hash: sha256_hex(text.as_bytes()), ..Self::default() };
         for (name, groups) in events {
-            match HookEvent::from_name(name).filter(|event| event.is_for_commands()) {
+            match HookEvent::from_name(name) {
                 Some(event) => config.add_groups(event, groups)?,
                 None => {
                     let events = EVENTS.map(|(_, event)| event);
@@ -224,24 +206,11 @@ impl HookConfig {
             self.check_names(event, &matcher)?;
             let on_failure = FailurePolicy::parse(group.on_failure.as_deref()).map_err(&at)?;
             for hook in &group.hooks {
-                let kind = hook.get("type").and_then(Value::as_str);
-                let kind = kind.ok_or_else(|| at("a hook has no `type`".to_owned()))?;
-                if kind != "command" {
-                    self.record_ignored("type of hook", kind, &HOOK_TYPES, UNSUPPORTED_HOOK_TYPES)?;
-                    continue;
+                if let Some(hook) = self.read_hook(event, hook).map_err(&at)? {
+                    let hook = ConfiguredHook { matcher: matcher.clone(), on_failure, ..hook };
+                    hook.check().map_err(&at)?;
+                    self.hooks.entry(event).or_default().push(hook);
                 }
-                let keys: Vec<String> = keys(hook);
-                for key in keys.iter().filter(|key| !HOOK_KEYS.contains(&key.as_str())) {
-                    self.record_ignored("key of a hook", key, &HOOK_KEYS, UNSUPPORTED_HOOK_KEYS)?;
-                }
-                let hook: HookEntry =
-                    Deserialize::deserialize(hook).map_err(|error| at(format!("{error}")))?;
-                if hook.command.trim().is_empty() || hook.command.contains('\0') {
-                    return Err(at("a command is empty or contains a NUL byte".to_owned()));
-                }
-                let action = (HookAction::Command(hook.command), hook.timeout);
-                let hook = ConfiguredHook::new(event, matcher.clone(), action, on_failure);
-                self.hooks.entry(event).or_default().push(hook.map_err(&at)?);
             }
         }
         self.check_count()
@@ -300,13 +269,15 @@ impl HookConfig {
         &self.hash
     }
 
+    /// Returns the hooks of an event that match, with their positions among those of the event.
     pub(super) fn matching_hooks(
         &self,
         event: HookEvent,
         subject: &str,
-    ) -> impl Iterator<Item = &ConfiguredHook> {
+    ) -> impl Iterator<Item = (usize, &ConfiguredHook)> {
         let hooks = self.hooks.get(&event).map(Vec::as_slice).unwrap_or_default();
-        hooks.iter().filter(move |hook| hook.matcher.matches_subject(subject))
+        let hooks = hooks.iter().enumerate();
+        hooks.filter(move |(_, hook)| hook.matcher.matches_subject(subject))
     }
 
     pub(super) fn has_hooks(&self, event: HookEvent) -> bool {
@@ -349,7 +320,10 @@ impl ConfiguredHook {
     ) -> Result<Self, String> {
         let (usual_ms, most_ms) = match (&action, event.timeouts_ms()) {
             (HookAction::Callback(_), (usual_ms, _)) => (usual_ms, MAX_CALLBACK_TIMEOUT_MS),
-            (HookAction::Command(_), timeouts) => timeouts,
+            (HookAction::Prompt(_), (usual_ms, most_ms)) => {
+                (usual_ms.min(PROMPT_TIMEOUT_MS), most_ms)
+            }
+            (HookAction::Command(_) | HookAction::Http(_), timeouts) => timeouts,
         };
         let timeout_ms = match timeout {
             None => usual_ms,
@@ -364,7 +338,19 @@ impl ConfiguredHook {
                 ));
             }
         };
-        Ok(Self { matcher, action, timeout_ms, on_failure, variables: Vec::new() })
+        let (is_async, runs_once, variables) = (false, false, Vec::new());
+        Ok(Self { matcher, action, timeout_ms, on_failure, is_async, runs_once, variables })
+    }
+
+    /// Checks that the options fit together.
+    fn check(&self) -> Result<(), String> {
+        match (self.is_async, self.on_failure) {
+            (true, FailurePolicy::Block) => {
+                Err("an asynchronous hook cannot block anything; remove `async` or `onFailure`"
+                    .to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -5,9 +5,11 @@ use windlass_core::settings::conversation_settings::HookPresence;
 use super::config::{HookAction, HookConfig, HookEvent, IgnoredHook};
 
 fn matching_commands(config: &HookConfig, event: HookEvent, subject: &str) -> Vec<String> {
-    let actions = config.matching_hooks(event, subject).map(|hook| match &hook.action {
+    let actions = config.matching_hooks(event, subject).map(|(_, hook)| match &hook.action {
         HookAction::Command(command) => command.clone(),
         HookAction::Callback(id) => format!("callback {id}"),
+        HookAction::Http(http) => http.url.to_string(),
+        HookAction::Prompt(text) => text.clone(),
     });
     actions.collect()
 }
@@ -18,7 +20,7 @@ const SETTINGS: &str = r#"{
         "PreToolUse": [
             {"matcher": "Bash|Edit", "hooks": [{"type": "command", "command": "a", "timeout": 2}]},
             {"matcher": "mcp__.*", "hooks": [{"type": "command", "command": "b"}]},
-            {"hooks": [{"type": "command", "command": "c"}, {"type": "prompt", "prompt": "?"}]}
+            {"hooks": [{"type": "command", "command": "c"}, {"type": "agent", "prompt": "?"}]}
         ],
         "Stop": [{"matcher": "ignored", "hooks": [{"type": "command", "command": "d"}]}],
         "WorktreeCreate": []
@@ -33,11 +35,11 @@ fn matchers_are_names_patterns_or_nothing() {
     assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "mcp__git__log"), ["b", "c"]);
     assert_eq!(matching_commands(&config, HookEvent::Stop, ""), ["d"]);
     assert_eq!(
-        config.matching_hooks(HookEvent::PreToolUse, "Edit").next().unwrap().timeout_ms,
+        config.matching_hooks(HookEvent::PreToolUse, "Edit").next().unwrap().1.timeout_ms,
         2_000
     );
     let elsewhere = |what: &str| IgnoredHook::Unsupported(what.to_owned());
-    let ignored = [elsewhere("type of hook `prompt`"), elsewhere("hook event `WorktreeCreate`")];
+    let ignored = [elsewhere("type of hook `agent`"), elsewhere("hook event `WorktreeCreate`")];
     assert_eq!(config.ignored_entries(), ignored);
 }
 
@@ -60,7 +62,7 @@ fn the_end_of_a_session_waits_for_hooks_a_moment_only() {
         let hook = format!(r#"{{"type": "command", "command": "a"{timeout}}}"#);
         let text = format!(r#"{{"{}": [{{"hooks": [{hook}]}}]}}"#, event.name());
         let config = HookConfig::parse(&text).unwrap();
-        config.matching_hooks(event, "other").next().unwrap().timeout_ms
+        config.matching_hooks(event, "other").next().unwrap().1.timeout_ms
     };
     assert_eq!(timeout(HookEvent::SessionEnd, ""), 1_500);
     assert_eq!(timeout(HookEvent::SessionEnd, r#", "timeout": 5"#), 5_000);

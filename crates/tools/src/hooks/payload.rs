@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
+use windlass_core::message::content_block::ToolUse;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::request;
 use windlass_core::message::transcript::{Role, SegmentKind};
@@ -14,7 +15,7 @@ use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{root_lane, sub_agent_id};
 use windlass_core::run::conversation::CompactionRequest;
 use windlass_core::run::question::{Question, QuestionKind};
-use windlass_runtime::ports::{HookContext, SessionEndReason};
+use windlass_runtime::ports::{HookContext, RunMoment, SessionEndReason};
 
 use super::config::HookEvent;
 use crate::tool_results::sdk_result;
@@ -129,11 +130,7 @@ fn transcript_messages(context: &HookContext) -> Vec<Value> {
 /// Returns the fields for a tool call that is about to be authorised.
 #[must_use]
 pub fn call_fields(call: &Call) -> Value {
-    json!({
-        "tool_name": &*call.tool_use.name,
-        "tool_input": to_value(&call.tool_use.input),
-        "tool_use_id": &*call.tool_use.id,
-    })
+    tool_use_fields(&call.tool_use)
 }
 
 /// Returns the event and the fields for a tool call that has returned.
@@ -195,6 +192,55 @@ pub fn notification_fields(context: &HookContext, question: &Question) -> (&'sta
         QuestionKind::PromptChanged { changes } => ("permission_prompt", changes.to_string()),
     };
     (kind, json!({"message": message, "notification_type": kind, "title": "windlass"}))
+}
+
+/// Returns the event of a moment, what matchers are tested against, and its fields.
+#[must_use]
+pub fn moment_fields(context: &HookContext, moment: RunMoment) -> (HookEvent, String, Value) {
+    match moment {
+        RunMoment::CallDenied { tool_use, reason } => {
+            let mut more = tool_use_fields(&tool_use);
+            put_field(&mut more, "reason", json!(reason));
+            (HookEvent::PermissionDenied, tool_use.name.to_string(), more)
+        }
+        RunMoment::RoundClosed { calls } => {
+            let call = |(tool_use, result): (ToolUse, Option<RawJson>)| {
+                let mut fields = tool_use_fields(&tool_use);
+                let result = result.as_ref().map(to_value).unwrap_or_default();
+                put_field(&mut fields, "tool_response", result);
+                fields
+            };
+            let calls: Vec<Value> = calls.into_iter().map(call).collect();
+            (HookEvent::PostToolBatch, String::new(), json!({"tool_calls": calls}))
+        }
+        RunMoment::Compacted { summary, is_requested } => {
+            let trigger = if is_requested { "manual" } else { "auto" };
+            let more = json!({"trigger": trigger, "compact_summary": summary});
+            (HookEvent::PostCompact, trigger.to_owned(), more)
+        }
+        RunMoment::RunFailed { cause, error } => {
+            let more = json!({
+                "error": cause.as_str(),
+                "error_details": error,
+                "last_assistant_message": context.answer_text(),
+            });
+            (HookEvent::StopFailure, cause.as_str().to_owned(), more)
+        }
+    }
+}
+
+fn put_field(fields: &mut Value, name: &str, value: Value) {
+    if let Some(fields) = fields.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
+}
+
+fn tool_use_fields(tool_use: &ToolUse) -> Value {
+    json!({
+        "tool_name": &*tool_use.name,
+        "tool_input": to_value(&tool_use.input),
+        "tool_use_id": &*tool_use.id,
+    })
 }
 
 fn to_value(raw: &RawJson) -> Value {

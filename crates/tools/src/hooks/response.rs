@@ -82,6 +82,16 @@ impl HookOutput {
         }
     }
 
+    /// Parses what a web service answered to `input`. `Err` says why it counts as failed.
+    pub(super) fn from_http(
+        event: HookEvent,
+        url: &str,
+        input: &Value,
+        answer: &CapturedStream,
+    ) -> Result<Self, String> {
+        parse_stdout(event, input, answer).map_err(|reason| format!("{url} {reason}"))
+    }
+
     /// Parses the object that a callback returned. `Err` says why it counts as failed.
     pub(super) fn from_callback(
         event: HookEvent,
@@ -109,11 +119,9 @@ impl HookOutput {
     /// Takes out the messages for the user: the hook's own message, and its objection to an event
     /// that cannot be blocked.
     #[must_use]
-    pub fn take_user_messages(&mut self, event: HookEvent) -> Vec<Arc<str>> {
+    pub fn take_user_messages(&mut self, can_block: bool) -> Vec<Arc<str>> {
         let mut messages: Vec<Arc<str>> = self.user_message.take().into_iter().collect();
-        if !event.can_block()
-            && let Some(OutputDecision::Deny(reason)) = self.decision.take()
-        {
+        if !can_block && let Some(OutputDecision::Deny(reason)) = self.decision.take() {
             messages.push(reason);
         }
         messages

@@ -178,13 +178,13 @@ fn after_a_call_the_reason_goes_beside_the_result() {
 fn where_nothing_can_be_held_back_the_user_reads_the_reason() {
     for event in [HookEvent::SessionStart, HookEvent::SessionEnd, HookEvent::Notification] {
         let mut output = read(event, HookExit::Exited(2), "", "no").unwrap();
-        assert_eq!(output.take_user_messages(event), ["no".into()]);
+        assert_eq!(output.take_user_messages(event.can_block()), ["no".into()]);
         assert_eq!(output.into_review_result(), ReviewResult::Pass { context: None });
     }
     let mut output =
         parse_printed(HookEvent::Stop, r#"{"systemMessage": "hello", "decision": "block"}"#)
             .unwrap();
-    assert_eq!(output.take_user_messages(HookEvent::Stop), ["hello".into()]);
+    assert_eq!(output.take_user_messages(true), ["hello".into()]);
     assert!(matches!(output.into_review_result(), ReviewResult::Block { .. }));
 }
 

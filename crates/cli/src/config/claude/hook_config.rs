@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass::core::permission::HumanAvailability;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::ports::Clock;
 use windlass::tools::{CommandHooks, HookConfig};
@@ -33,6 +34,9 @@ pub(crate) fn build_command_hooks(
         HookListeners::Readers(reports) => hooks.with_reports(move |report| reports(report)),
     };
     add_hook_points(settings, &hooks);
+    if hooks.decides_permissions() && settings.rules.human == HumanAvailability::Absent {
+        settings.rules.human = HumanAvailability::HooksOnly;
+    }
     Ok(hooks)
 }
 

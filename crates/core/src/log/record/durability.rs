@@ -85,6 +85,7 @@ impl Record {
             | Self::ChildrenCancelled { .. }
             | Self::ParentAssigned { .. }
             | Self::HookContextAdded { .. }
+            | Self::HookModelCharged { .. }
             | Self::OwnerChanged { .. }
             | Self::PromptChangeAccepted { .. }
             | Self::Forked { .. } => Durability::Commit,

@@ -11,7 +11,7 @@ const EXIT_TIMEOUT_MS: u64 = 1_500;
 const MAX_EXIT_TIMEOUT_MS: u64 = 60_000;
 
 /// An event that hooks can be configured for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HookEvent {
     /// A process opens a conversation.
     SessionStart,
@@ -39,9 +39,17 @@ pub enum HookEvent {
     Notification,
     /// A call needs approval, and a person or a program is about to be asked.
     PermissionRequest,
+    /// A call was denied without anyone having been asked.
+    PermissionDenied,
+    /// Every call of a reply has a result.
+    PostToolBatch,
+    /// Old messages were replaced by a summary.
+    PostCompact,
+    /// The run ended because the model or its provider failed.
+    StopFailure,
 }
 
-pub(super) const EVENTS: [(HookEvent, &str); 13] = [
+pub(super) const EVENTS: [(HookEvent, &str); 17] = [
     (HookEvent::SessionStart, "SessionStart"),
     (HookEvent::SessionEnd, "SessionEnd"),
     (HookEvent::UserPromptSubmit, "UserPromptSubmit"),
@@ -55,6 +63,10 @@ pub(super) const EVENTS: [(HookEvent, &str); 13] = [
     (HookEvent::PreCompact, "PreCompact"),
     (HookEvent::Notification, "Notification"),
     (HookEvent::PermissionRequest, "PermissionRequest"),
+    (HookEvent::PermissionDenied, "PermissionDenied"),
+    (HookEvent::PostToolBatch, "PostToolBatch"),
+    (HookEvent::PostCompact, "PostCompact"),
+    (HookEvent::StopFailure, "StopFailure"),
 ];
 
 impl HookEvent {
@@ -86,14 +98,17 @@ impl HookEvent {
             | Self::SessionEnd
             | Self::PostSampling
             | Self::SubagentStart
-            | Self::Notification => false,
+            | Self::Notification
+            | Self::PermissionDenied
+            | Self::PostToolBatch
+            | Self::PostCompact
+            | Self::StopFailure => false,
         }
     }
 
-    /// Returns whether commands can be configured for the event. The others need a program that can
-    /// be asked.
-    pub(super) fn is_for_commands(self) -> bool {
-        self != Self::PermissionRequest
+    /// Returns whether a model can be asked at the event: the end of a session belongs to no run.
+    pub(super) fn can_ask_model(self) -> bool {
+        self != Self::SessionEnd
     }
 
     /// Returns the default and the maximum timeout of a hook.
@@ -115,7 +130,7 @@ impl HookEvent {
                 &["clear", "other"],
                 &["bypass_permissions_disabled", "logout", "prompt_input_exit", "resume"],
             )),
-            Self::PreCompact => Some((&["manual", "auto"], &[])),
+            Self::PreCompact | Self::PostCompact => Some((&["manual", "auto"], &[])),
             Self::Notification => Some((
                 &["permission_prompt", "elicitation_dialog"],
                 &["auth_success", "elicitation_complete", "elicitation_response", "idle_prompt"],
@@ -132,11 +147,15 @@ impl HookEvent {
                 | Self::PostToolUse
                 | Self::PostToolUseFailure
                 | Self::PermissionRequest
+                | Self::PermissionDenied
         )
     }
 
     /// Returns whether the event has a subject that a matcher can match.
     pub(super) fn has_subject(self) -> bool {
-        !matches!(self, Self::UserPromptSubmit | Self::Stop | Self::PostSampling)
+        !matches!(
+            self,
+            Self::UserPromptSubmit | Self::Stop | Self::PostSampling | Self::PostToolBatch
+        )
     }
 }
