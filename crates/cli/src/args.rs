@@ -9,6 +9,7 @@ use tracing_subscriber::filter::Targets;
 use crate::config::claude::settings_sources::SOURCE_NAMES;
 use crate::logging;
 
+mod agents_args;
 mod claude_args;
 pub(crate) mod inspect_args;
 mod limit_args;
@@ -23,6 +24,7 @@ mod serve_args;
 mod unknown_flags;
 pub(crate) mod values;
 
+pub(crate) use agents_args::{AgentsArgs, AgentsCommand};
 pub(crate) use claude_args::{AgentSourceArgs, IgnoredFlags, SessionArgs};
 pub(crate) use limit_args::LimitArgs;
 pub(crate) use mcp_args::{McpAddArgs, McpArgs, McpCommand, McpScopeArg, McpTransportArg};
@@ -409,6 +411,8 @@ pub(crate) enum Command {
     /// Add, list and remove MCP servers, whose tools the model can call
     #[command(subcommand)]
     Mcp(Box<McpCommand>),
+    /// List the sub-agents of this folder, and show what one of them is
+    Agents(Box<AgentsArgs>),
     /// Install, list, enable, disable and remove plugins
     #[command(subcommand)]
     Plugin(PluginCommand),

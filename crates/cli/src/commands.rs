@@ -2,6 +2,7 @@
 
 #[cfg(feature = "acp")]
 mod acp;
+mod agents;
 mod answer;
 mod approve;
 mod cancel;
@@ -123,6 +124,7 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Runs(args)) => runs::run(&args).await,
         Some(Command::Replay(args)) => replay::run(&args).await,
         Some(Command::Demo(args)) => demo::run(&args).await,
+        Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Plugin(command)) => plugin::run(command),
         Some(Command::Mcp(command)) => Box::pin(mcp::run(*command)).await,
         Some(Command::Worker(args)) => worker::run(*args).await,

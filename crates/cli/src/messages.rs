@@ -2,6 +2,7 @@
 //! and data. One file per kind of thing that is presented.
 
 pub(crate) mod action;
+mod agents;
 mod answer_choices;
 mod call;
 mod call_text;
@@ -33,6 +34,10 @@ mod stop;
 mod task_list;
 mod trust;
 
+pub(crate) use agents::{
+    AGENTS_ARE_TEXT, NO_AGENTS, agent_error, agent_line, agent_lines, background_agents_left,
+    hidden_agent_line, waiting_for_background_agents,
+};
 pub(crate) use answer_choices::{
     choice_help, choice_line, invalid_choice, page_footer, question_for_terminal,
     question_with_answers,

@@ -3,6 +3,7 @@
 mod answer_deadline;
 mod answer_text;
 mod ask_person;
+mod background_agents;
 pub(crate) mod diff_view;
 mod follow_run;
 mod hook_messages;

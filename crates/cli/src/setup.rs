@@ -11,9 +11,9 @@ use windlass::ports::Store;
 use windlass::tools::{CommandHooks, OpenFiles, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
 
-use crate::args::{AgentArgs, WhenAsked};
+use crate::args::{AgentArgs, OutputArgs, WhenAsked};
 use crate::config::claude::custom_commands::CustomCommand;
-use crate::config::claude::hook_config::{self, HookListeners};
+use crate::config::claude::hook_config::{self, AgentHooks, HookListeners};
 use crate::config::claude::output_styles;
 use crate::config::claude::settings_sources::{self, SettingsSource};
 use crate::config::claude::{memory_files, permission_settings};
@@ -148,7 +148,15 @@ pub(crate) async fn start_for_prompt(
     args: &AgentArgs,
     asks: ModelNeed,
 ) -> anyhow::Result<RunSetup> {
-    Box::pin(start_with(opened, args, asks, FlagScope::OwnRun, HostParts::default())).await
+    let background_agents = waits_for_background_agents(&args.output);
+    let parts = HostParts { background_agents, ..HostParts::default() };
+    Box::pin(start_with(opened, args, asks, FlagScope::OwnRun, parts)).await
+}
+
+/// Whether the process that runs a prompt stays until sub-agents in the background have returned: a
+/// program that reads one result would not see what follows.
+pub(crate) fn waits_for_background_agents(output: &OutputArgs) -> bool {
+    !output.is_for_programs()
 }
 
 /// Starts the runtime for a program at the other end of the SDK channel.
@@ -232,6 +240,13 @@ async fn start_with(
     let hook_messages: Arc<output::HookMessages> = Arc::default();
     let listeners = hook_listeners(host.hook_reports, &hook_messages);
     let known = (&sources[..], workspace.as_path(), &clock);
+    let agent_hooks = AgentHooks {
+        workspace: &workspace,
+        clock: &clock,
+        launcher: workplace.launcher(),
+        listeners: listeners.clone(),
+        is_disabled: sources.iter().any(|source| source.disable_all_hooks),
+    };
     let commands = build_hooks(&mut settings, known, host.hooks.as_ref(), listeners)?;
     let listed = agents::AgentListing::of(&tools, &agents.found);
     let mut owner = settings.clone();
@@ -249,8 +264,14 @@ async fn start_with(
         None => open_store(&args.store).await?,
     };
     let offered = tools.get(toolset::AGENT_TOOL).map_or(Vec::new(), |_| agents.found);
-    let builder =
-        agents::add_sub_agents(offered, &tools, args, (&config, asks), (&workspace, &clock))?;
+    let builder = agents::add_sub_agents(
+        offered,
+        &tools,
+        args,
+        (&config, asks),
+        (&workspace, &clock),
+        (&skills, &agent_hooks),
+    )?;
     let background = host.background_agents;
     let parts =
         RunParts { args, folder: &folder, workplace: &workplace, store: &store, background };

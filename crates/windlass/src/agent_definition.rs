@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use windlass_core::settings::conversation_settings::Settings;
 use windlass_runtime::ToolRegistry;
+use windlass_runtime::ports::Hooks;
 
 /// The definition of a sub-agent, registered with
 /// [`WindlassBuilder::sub_agent`](crate::WindlassBuilder::sub_agent). Whatever it leaves unset is
@@ -46,6 +47,7 @@ pub struct AgentDefinition {
     tools: Option<BTreeSet<String>>,
     settings_change: Option<SettingsChange>,
     pub(crate) is_background: bool,
+    pub(crate) hooks: Vec<Arc<dyn Hooks>>,
 }
 
 type SettingsChange = Box<dyn FnOnce(&mut Settings) + Send>;
@@ -61,6 +63,7 @@ impl AgentDefinition {
             tools: None,
             settings_change: None,
             is_background: false,
+            hooks: Vec::new(),
         }
     }
 
@@ -96,6 +99,13 @@ impl AgentDefinition {
         self
     }
 
+    /// Adds hooks that run for this sub-agent only, besides those of the parent.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl Hooks) -> Self {
+        self.hooks.push(Arc::new(hooks));
+        self
+    }
+
     pub(crate) fn select_tools(&self, all: &ToolRegistry) -> ToolRegistry {
         match &self.tools {
             Some(names) => all.filter(|name| names.contains(name)),
@@ -111,6 +121,9 @@ impl AgentDefinition {
         }
         if let Some(change) = self.settings_change {
             change(&mut settings);
+        }
+        for hooks in &self.hooks {
+            settings.hooks = settings.hooks.union(hooks.points());
         }
         settings
     }

@@ -10,6 +10,7 @@ mod known_settings;
 pub(crate) mod main_agent;
 pub(crate) mod mcp_servers;
 pub(crate) mod memory_files;
+mod nested_yaml;
 pub(crate) mod output_styles;
 pub(crate) mod page_check;
 pub(crate) mod permission_settings;

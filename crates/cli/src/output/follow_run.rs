@@ -13,6 +13,7 @@ use windlass::{RunOutcome, RunStream, Session, StopCause, StreamItem};
 
 use super::answer_deadline::{DeadlineWatch, TimedQuestions};
 use super::ask_person::{AnswerOutcome, ask_person};
+use super::background_agents;
 use super::json_output::JsonOutput;
 use super::parked_run::ParkedRun;
 use super::queued_prompts::{self, PrintedLog};
@@ -22,7 +23,7 @@ use super::text_output::TextOutput;
 use crate::args::{AgentArgs, ToolStatePolicy, WhenAsked};
 use crate::exit::ExitReason;
 use crate::messages;
-use crate::setup::RunSetup;
+use crate::setup::{self, RunSetup};
 use crate::terminal::print_note;
 use crate::transcript::TranscriptRecorder;
 
@@ -130,6 +131,10 @@ async fn follow_until_done(
         {
             let printed = view.into_printed_log();
             queued_prompts::drive_queued_prompts((session, setup), args, signals, printed).await?;
+            if setup::waits_for_background_agents(&args.output) {
+                background_agents::follow_background_agents((session, setup), args, signals)
+                    .await?;
+            }
         }
         let exit = match interrupt {
             FollowInterrupt::Terminated => ExitReason::Terminated,
@@ -400,6 +405,16 @@ impl RunView {
             }
         };
         Self::with_mode(mode, setup)
+    }
+
+    /// The output of a run that the result of a sub-agent in the background starts.
+    pub(super) fn for_background_result(
+        before: &Conversation,
+        setup: &RunSetup,
+        args: &AgentArgs,
+    ) -> Self {
+        let live = TextOutput::new(args.output.verbose).with_open_calls(before);
+        Self::with_mode(ViewMode::Text(Box::new(live)), setup)
     }
 
     /// The part of the log that was printed.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
+use windlass::tools::CommandHooks;
 use windlass::{AgentDefinition, ToolRegistry, Windlass, WindlassBuilder};
 
 use super::ModelNeed;
@@ -12,8 +13,9 @@ use crate::args::AgentArgs;
 use crate::config::claude::agent_files::{self, LoadedAgents};
 use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::custom_commands::{self, CustomCommand};
+use crate::config::claude::hook_config::AgentHooks;
+use crate::config::claude::settings_sources;
 use crate::config::claude::skills::Skills;
-use crate::config::claude::{permission_settings, settings_sources};
 use crate::config::config_toml::Config;
 use crate::config::model_selection;
 use crate::config::plugins::Plugin;
@@ -57,31 +59,38 @@ pub(super) fn load_commands(
     custom_commands::load_commands(&args.permissions, &folder.folder, folder.trust, plugins)
 }
 
+/// Reports what is wrong with a definition that is used nevertheless.
+fn report_problem(problem: &str) {
+    terminal::print_note(&messages::warning(problem));
+}
+
 /// A sub-agent as its file describes it.
-pub(super) fn agent_definition(
+fn agent_definition(
     (agent, every_tool): (&AgentSpec, &[Arc<str>]),
+    (skills, hooks): (&Skills, Option<CommandHooks>),
     args: &AgentArgs,
     (config, asks): (&Config, ModelNeed),
     (workspace, clock): (&Path, &Arc<dyn windlass::ports::Clock>),
 ) -> anyhow::Result<AgentDefinition> {
     let text = messages::agent_system_prompt(&agent.prompt, workspace);
-    let mut definition = AgentDefinition::new(&agent.description).system_prompt(&text);
-    let mut names: Vec<&str> = match &agent.tools {
-        Some(tools) => tools.iter().map(|tool| permission_settings::rule_tool(tool)).collect(),
-        None => every_tool.iter().map(AsRef::as_ref).collect(),
-    };
-    names.retain(|name| {
-        !agent.disallowed.iter().any(|rule| permission_settings::is_for(rule, name))
-    });
-    if agent.tools.is_some() || !agent.disallowed.is_empty() {
+    let text = [text].into_iter().chain(skills.instructions(&agent.skills, report_problem));
+    let text: Vec<String> = text.collect();
+    let hook_ms = hooks.as_ref().map(CommandHooks::max_timeout_ms);
+    let mut definition = AgentDefinition::new(&agent.description).system_prompt(&text.join("\n\n"));
+    if let Some(names) = agent.tool_names(every_tool) {
         definition = definition.tools(&names);
     }
+    if let Some(hooks) = hooks {
+        definition = definition.hooks(hooks);
+    }
+    let hook_ms = hook_ms.unwrap_or_default();
     let model = agent.model.as_deref().filter(|_| asks == ModelNeed::Required);
     let model = model.map(|name| model_selection::agent_model(name, &args.model, config, clock));
     let model =
         model.transpose().with_context(|| messages::unknown_agent_model(&agent.name))?.flatten();
     let (effort, max_turns, mode) = (agent.effort, agent.max_turns, agent.permission_mode);
     Ok(definition.settings(move |settings| {
+        settings.limits.hook_ms = settings.limits.hook_ms.max(hook_ms);
         if let Some(model) = model {
             settings.model = model;
         }
@@ -100,11 +109,13 @@ pub(super) fn add_sub_agents(
     args: &AgentArgs,
     known: (&Config, ModelNeed),
     place: (&Path, &Arc<dyn windlass::ports::Clock>),
+    (skills, hooks): (&Skills, &AgentHooks<'_>),
 ) -> anyhow::Result<WindlassBuilder> {
     let every_tool: Vec<Arc<str>> = tools.specs().iter().map(|tool| tool.name.clone()).collect();
     let mut builder = Windlass::builder();
     for agent in offered {
-        let definition = agent_definition((&agent, &every_tool), args, known, place);
+        let own = (skills, hooks.of_agent(&agent).or_usage_error()?);
+        let definition = agent_definition((&agent, &every_tool), own, args, known, place);
         let definition = definition.or_usage_error()?;
         let definition = if agent.background { definition.in_background() } else { definition };
         builder = builder.sub_agent(&agent.name, definition);

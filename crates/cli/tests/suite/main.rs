@@ -10,11 +10,13 @@ mod test_home;
 
 mod acp;
 mod acp_sessions;
+mod agent_definitions;
 mod agents;
 mod approvals;
 mod arguments;
 mod attacks;
 mod background_agents;
+mod background_print;
 mod bad_input;
 mod budgets;
 mod claude_flags;

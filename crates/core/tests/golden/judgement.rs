@@ -9,7 +9,7 @@ use windlass_core::log::ids::{CallId, LaneId, RunId};
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
 use windlass_core::log::input::{Classification, FailureClass, HookDecision, Input};
 use windlass_core::message::reply::TokenUsage;
-use windlass_core::permission::{PermissionMode, PermissionRule};
+use windlass_core::permission::{HumanAvailability, PermissionMode, PermissionRule};
 use windlass_core::run::child_runs::{ChildOutcome, ChildTask, ParentLink};
 use windlass_core::run::review::ReviewResult;
 use windlass_core::settings::conversation_settings::{HookPresence, ModelSpec};
@@ -30,6 +30,7 @@ pub(super) fn stories() -> Vec<(&'static str, Lane)> {
         ("structured", structured()),
         ("prompt_hooks", prompt_hooks()),
         ("tool_hooks", tool_hooks()),
+        ("hook_model", hook_model()),
         ("classifier", classifier()),
         ("grants", grants()),
         ("money", money()),
@@ -206,6 +207,23 @@ fn tool_hooks() -> Lane {
         .returns(0, "written")
         .hook_saying(0, HookDecision::Pass {}, "formatted")
         .answer_to(2, HumanAnswer::deny("no"))
+        .reply(text("done"))
+}
+
+/// A hook asks a model before a call, another one without an answer.
+fn hook_model() -> Lane {
+    let lane = Lane::with(|settings| {
+        settings.hooks.before_tool = HookPresence::Present;
+        settings.rules.human = HumanAvailability::HooksOnly;
+    });
+    lane.prompt("go")
+        .reply(calls([call("t1", "write", "/a"), call("t2", "deploy", "x")]))
+        .hook_uses_model(200, 9)
+        .hook(0, HookDecision::Allow {})
+        .hook_uses_model(300, 1_024)
+        .hook(1, HookDecision::Pass {})
+        .returns(0, "written")
+        .answer_to(1, HumanAnswer::deny("no one is available"))
         .reply(text("done"))
 }
 

@@ -298,6 +298,12 @@ impl Lane {
         self.input(Input::HookResponded { call, decision, context, stop: None })
     }
 
+    /// A hook used a model.
+    pub(crate) fn hook_uses_model(self, input_tokens: u64, output_tokens: u64) -> Self {
+        let usage = TokenUsage { input_tokens, output_tokens, ..TokenUsage::default() };
+        self.input(Input::HookModelUsed { usage })
+    }
+
     /// A hook responds, and ends the run.
     pub(crate) fn hook_stops(self, index: usize, decision: HookDecision, why: &str) -> Self {
         let (call, stop) = (self.call(index), Some(Arc::from(why)));

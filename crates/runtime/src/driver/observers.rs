@@ -133,7 +133,7 @@ impl DecidingHooks {
         let mut running = self.0.subscribe();
         async move {
             if running.changed().await.is_err() {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         }
     }

@@ -145,10 +145,16 @@ impl SharedPorts {
         let tools = tools.with(one).with(several);
         let mut agents = AgentRegistry::from(self.build_agent(tools.clone(), settings.clone()));
         for (name, definition) in named {
+            let own_hooks = definition.hooks.clone();
             let (tools, settings) =
                 (definition.select_tools(&tools), definition.build_settings(&settings));
             settings.rules.mode.validate(process_rights())?;
-            agents = agents.with(&name, self.build_agent(tools, settings));
+            let mut agent = self.build_agent(tools, settings);
+            if !own_hooks.is_empty() {
+                let all = HookChain::default().with(Arc::clone(&agent.ports.hooks));
+                agent.ports.hooks = Arc::new(own_hooks.into_iter().fold(all, HookChain::with));
+            }
+            agents = agents.with(&name, agent);
         }
         Ok(agents)
     }

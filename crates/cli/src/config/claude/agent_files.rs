@@ -7,10 +7,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::Value;
 use windlass::core::permission::PermissionMode;
 
 use crate::config::claude::agent_spec::{
-    AgentSpec, MAX_AGENTS, check_agent_name, parse_effort, parse_turns,
+    AgentSource, AgentSpec, MAX_AGENTS, check_agent_name, parse_effort, parse_turns,
 };
 use crate::config::claude::config_file::{ConfigFile, FileOwner, list_files};
 use crate::config::claude::front_matter::MarkdownPage;
@@ -28,6 +29,8 @@ const MAX_FILE_BYTES: u64 = 256 << 10;
 pub(crate) struct LoadedAgents {
     pub(crate) found: Vec<AgentSpec>,
     pub(crate) problems: Vec<String>,
+    /// Agents that another one of the same name replaces.
+    pub(crate) hidden: Vec<AgentSpec>,
     /// Findings in the front matter, each with its file and line.
     pub(crate) findings: SettingsFindings,
 }
@@ -70,11 +73,19 @@ pub(crate) fn load_agents(files: &AgentFiles) -> LoadedAgents {
     for file in &files.files {
         let (agent, findings) = read_agent(file);
         let is_text = file.owner() == FileOwner::Project && files.trust == TrustState::Untrusted;
+        let source = match file.owner() {
+            FileOwner::Project => AgentSource::ProjectFile(file.path()),
+            _ => AgentSource::UserFile(file.path()),
+        };
+        let agent = agent.map(|agent| AgentSpec { source, ..agent });
         let agent = agent.map(|agent| if is_text { agent.text_only() } else { agent });
         agents.findings.extend_in(&file.path(), findings);
         match agent {
             Ok(agent) => {
-                agents.found.retain(|known| known.name != agent.name);
+                let (hidden, found) =
+                    agents.found.into_iter().partition(|known| known.name == agent.name);
+                agents.found = found;
+                agents.hidden.extend::<Vec<AgentSpec>>(hidden);
                 agents.found.push(agent);
             }
             Err(reason) => {
@@ -100,6 +111,7 @@ impl LoadedAgents {
                 Ok(agent) => self.found.push(AgentSpec {
                     name: plugin.qualify(&agent.name),
                     prompt: plugin.fill_root(&agent.prompt),
+                    source: AgentSource::PluginFile(path.clone()),
                     ..agent
                 }),
                 Err(reason) => {
@@ -107,6 +119,11 @@ impl LoadedAgents {
                 }
             }
         }
+    }
+
+    /// The texts of the hooks of the agents, which may name scripts.
+    fn hook_values(&self) -> Vec<Value> {
+        self.found.iter().map(|agent| agent.hooks.clone()).filter(Value::is_object).collect()
     }
 
     /// These agents with the given ones, which replace those of the same name.
@@ -122,6 +139,13 @@ pub(crate) fn agent_grants(workspace: &Path) -> Vec<String> {
     let files = list_markdown_files(workspace, ".claude/agents", FileOwner::Project);
     let files = AgentFiles { files, plugins: Vec::new(), trust: TrustState::Trusted };
     grant_lines(&load_agents(&files).found)
+}
+
+/// The hooks of the agents of a project.
+pub(crate) fn agent_hook_values(workspace: &Path) -> Vec<Value> {
+    let files = list_markdown_files(workspace, ".claude/agents", FileOwner::Project);
+    let files = AgentFiles { files, plugins: Vec::new(), trust: TrustState::Trusted };
+    load_agents(&files).hook_values()
 }
 
 /// What each agent of a plugin requests beyond its text and a choice of tools, one line each.
@@ -174,8 +198,25 @@ fn agent_of(page: &MarkdownPage) -> Result<AgentSpec, String> {
         max_turns: page.get("maxTurns").map(parse_page_turns).transpose()?,
         permission_mode: page.get("permissionMode").map(parse_page_mode).transpose()?,
         background: page.get("background").map(parse_page_flag).transpose()?.unwrap_or_default(),
+        skills: page.list("skills").unwrap_or_default(),
+        mcp_servers: page.list("mcpServers"),
+        hooks: page.tree("hooks")?.map(agent_hooks).unwrap_or_default(),
+        source: AgentSource::Given,
         prompt: page.body.clone(),
     })
+}
+
+/// The hooks of an agent: what runs at the end of a conversation runs at the end of the agent.
+fn agent_hooks(mut hooks: Value) -> Value {
+    if let Some(table) = hooks.as_object_mut()
+        && let Some(stop) = table.remove("Stop")
+    {
+        let both = [table.remove("SubagentStop"), Some(stop)].into_iter().flatten();
+        let groups = both.flat_map(|groups| groups.as_array().cloned().unwrap_or_default());
+        let groups: Vec<Value> = groups.collect();
+        table.insert("SubagentStop".to_owned(), Value::from(groups));
+    }
+    hooks
 }
 
 fn parse_page_turns(text: &str) -> Result<u32, String> {

@@ -1,6 +1,9 @@
 //! The definition of a sub-agent, and definitions as JSON: `--agents`, and the agents that a program
 //! sends. Files with definitions are in `agent_files.rs`.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use anyhow::bail;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,6 +12,7 @@ use windlass::core::settings::conversation_settings::Effort;
 
 use crate::config::claude::permission_settings;
 use crate::config::claude::settings_check::{RuleListKind, SettingsFindings};
+use crate::config::trust::project_grants::hook_lines;
 
 #[cfg(test)]
 #[path = "agent_spec_tests.rs"]
@@ -44,8 +48,29 @@ pub(crate) struct AgentSpec {
     pub(crate) permission_mode: Option<PermissionMode>,
     /// Whether the agent works in the background, where that is possible.
     pub(crate) background: bool,
+    /// Skills whose instructions are a part of its system prompt.
+    pub(crate) skills: Vec<String>,
+    /// The MCP servers whose tools the agent has; those of its parent if not given.
+    pub(crate) mcp_servers: Option<Vec<String>>,
+    /// Hooks that run for this agent only, as in a settings file.
+    pub(crate) hooks: Value,
+    /// Where the definition comes from.
+    pub(crate) source: AgentSource,
     /// The agent's system prompt.
     pub(crate) prompt: String,
+}
+
+/// Where the definition of an agent comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AgentSource {
+    /// `--agents`, or a program of the Agent SDKs.
+    Given,
+    /// A file of the user.
+    UserFile(PathBuf),
+    /// A file of the project.
+    ProjectFile(PathBuf),
+    /// A file of a plugin.
+    PluginFile(PathBuf),
 }
 
 /// An agent as a program defines it. Fields for features that do not exist here are ignored.
@@ -68,6 +93,10 @@ struct AgentJson {
     permission_mode: Option<String>,
     #[serde(default)]
     background: Option<bool>,
+    #[serde(default)]
+    skills: Option<NameList>,
+    #[serde(default)]
+    mcp_servers: Option<Value>,
 }
 
 /// A list of names: `["Read", "Grep"]`, or `"Read, Grep"` as in files.
@@ -126,12 +155,44 @@ impl AgentSpec {
         let turns = self.max_turns.map(|turns| format!("maxTurns {turns}"));
         let mode = self.permission_mode.map(permission_settings::mode_name);
         let mode = mode.map(|mode| format!("permissionMode {mode}"));
-        [model, effort, turns, mode].into_iter().flatten().collect()
+        let hooks = match self.hooks.is_object() {
+            true => hook_lines(&self.hooks),
+            false => Vec::new(),
+        };
+        let hooks = hooks.into_iter().map(|hook| format!("hook {hook}"));
+        [model, effort, turns, mode].into_iter().flatten().chain(hooks).collect()
+    }
+
+    /// The tools of the agent, out of those of its parent; `None` for all of them.
+    pub(crate) fn tool_names<'t>(&self, every_tool: &'t [Arc<str>]) -> Option<Vec<&'t str>> {
+        if self.tools.is_none() && self.disallowed.is_empty() && self.mcp_servers.is_none() {
+            return None;
+        }
+        let has = |name: &&str| {
+            let is_listed = self.tools.as_ref().is_none_or(|tools| {
+                tools.iter().any(|tool| covers_tool(permission_settings::rule_tool(tool), name))
+            });
+            let is_denied =
+                self.disallowed.iter().any(|rule| permission_settings::is_for(rule, name));
+            is_listed && !is_denied && self.has_server_of(name)
+        };
+        Some(every_tool.iter().map(AsRef::as_ref).filter(has).collect())
+    }
+
+    /// Returns whether the agent has the server of a tool; tools of no server are not concerned.
+    fn has_server_of(&self, tool: &str) -> bool {
+        let Some(rest) = tool.strip_prefix("mcp__") else { return true };
+        self.mcp_servers.as_ref().is_none_or(|servers| {
+            servers.iter().any(|server| {
+                rest.strip_prefix(server.as_str()).is_some_and(|tool| tool.starts_with("__"))
+            })
+        })
     }
 
     /// The agent as an untrusted folder may define it.
     pub(super) fn text_only(self) -> Self {
-        Self { model: None, effort: None, max_turns: None, permission_mode: None, ..self }
+        let hooks = Value::Null;
+        Self { model: None, effort: None, max_turns: None, permission_mode: None, hooks, ..self }
     }
 
     fn from_json(name: &str, json: AgentJson) -> Result<Self, String> {
@@ -158,8 +219,39 @@ impl AgentSpec {
             max_turns: json.max_turns.map(parse_turns).transpose()?,
             permission_mode: mode.transpose().map_err(|error| error.to_string())?,
             background: json.background.unwrap_or_default(),
+            skills: json.skills.map(|NameList(names)| names).unwrap_or_default(),
+            mcp_servers: json.mcp_servers.as_ref().map(server_names),
+            hooks: Value::Null,
+            source: AgentSource::Given,
             prompt: json.prompt,
         })
+    }
+}
+
+/// The names in a list of servers; a server may be written out under its name.
+fn server_names(servers: &Value) -> Vec<String> {
+    let name = |server: &Value| match server {
+        Value::String(name) => Some(name.clone()),
+        Value::Object(table) => table.keys().next().cloned(),
+        _ => None,
+    };
+    match servers {
+        Value::Object(table) => table.keys().cloned().collect(),
+        Value::Array(list) => list.iter().filter_map(name).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns whether an entry of a list of tools is for a tool: `mcp__db` and `mcp__db__*` are for all
+/// tools of a server.
+fn covers_tool(entry: &str, tool: &str) -> bool {
+    match entry.strip_suffix('*') {
+        Some(prefix) if entry.starts_with("mcp__") => tool.starts_with(prefix),
+        _ => {
+            entry == tool
+                || (entry.starts_with("mcp__")
+                    && tool.strip_prefix(entry).is_some_and(|rest| rest.starts_with("__")))
+        }
     }
 }
 

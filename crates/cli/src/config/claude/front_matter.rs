@@ -4,6 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use crate::config::claude::nested_yaml;
+
 #[cfg(test)]
 #[path = "front_matter_tests.rs"]
 mod front_matter_tests;
@@ -23,6 +27,8 @@ pub(crate) struct Field {
     /// The line of the file in which the field begins, counted from 1.
     pub(crate) line: usize,
     pub(crate) form: Form,
+    /// The value as it was written: the rest of the first line, and the lines below it.
+    written: Vec<String>,
 }
 
 /// The syntactic form of a value.
@@ -69,6 +75,17 @@ impl MarkdownPage {
         self.fields.iter().map(|(name, field)| (name.as_str(), field))
     }
 
+    /// The value of a field that may have tables and lists inside; `None` if it is missing.
+    pub(crate) fn tree(&self, name: &str) -> Result<Option<Value>, String> {
+        let Some(field) = self.fields.get(name) else { return Ok(None) };
+        let [first, below @ ..] = field.written.as_slice() else { return Ok(None) };
+        let value = match first.is_empty() {
+            true => nested_yaml::parse_block(below),
+            false => nested_yaml::parse_scalar(&field.written.join(" ")),
+        };
+        value.map(Some).map_err(|reason| format!("`{name}`: {reason}"))
+    }
+
     /// The value of a field as a list: `a, b`, `[a, b]`, or a line for each.
     pub(crate) fn list(&self, name: &str) -> Option<Vec<String>> {
         let value = self.get(name)?;
@@ -89,6 +106,7 @@ fn fields(head: &str) -> Result<BTreeMap<String, Field>, String> {
             _ if trimmed.is_empty() || trimmed.starts_with('#') => {}
             (Some(name), _) if inside => {
                 if let Some(field) = fields.get_mut(name) {
+                    field.written.push(line.to_owned());
                     append_line(field, trimmed);
                 }
             }
@@ -123,11 +141,12 @@ fn first_line_value(value: &str, line: usize) -> Field {
         _ if is_list => Form::List,
         _ => Form::Text,
     };
+    let written = vec![value.to_owned()];
     let value = match value {
         ">" | "|" | ">-" | "|-" | ">+" | "|+" => "",
         value => unquote(value),
     };
-    Field { value: value.to_owned(), line, form }
+    Field { value: value.to_owned(), line, form, written }
 }
 
 /// Appends one more line of a value: an entry of a list, or text.

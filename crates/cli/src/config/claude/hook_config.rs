@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::Context;
+
 use windlass::core::permission::HumanAvailability;
 use windlass::core::settings::conversation_settings::Settings;
-use windlass::ports::Clock;
+use windlass::ports::{Clock, ProcessLauncher};
 use windlass::tools::{CommandHooks, HookConfig};
 
+use crate::config::claude::agent_spec::AgentSpec;
 use crate::config::claude::settings_sources::SettingsSource;
 use crate::config::plugins::ROOT_VARIABLE;
 use crate::output::HookMessages;
@@ -29,15 +32,37 @@ pub(crate) fn build_command_hooks(
     };
     let hooks = CommandHooks::new(config, workspace, Arc::clone(clock));
     let hooks = with_transcripts(hooks, workspace);
-    let hooks = match listeners {
-        HookListeners::Terminal(queue) => hooks.with_user_messages(move |text| queue.push(text)),
-        HookListeners::Readers(reports) => hooks.with_reports(move |report| reports(report)),
-    };
+    let hooks = listeners.add_to(hooks);
     add_hook_points(settings, &hooks);
     if hooks.decides_permissions() && settings.rules.human == HumanAvailability::Absent {
         settings.rules.human = HumanAvailability::HooksOnly;
     }
     Ok(hooks)
+}
+
+/// What the hooks of agents are built with.
+pub(crate) struct AgentHooks<'a> {
+    pub(crate) workspace: &'a Path,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) launcher: &'a Arc<dyn ProcessLauncher>,
+    pub(crate) listeners: HookListeners,
+    /// Whether the settings switch all hooks off.
+    pub(crate) is_disabled: bool,
+}
+
+impl AgentHooks<'_> {
+    /// The hooks of one agent; `None` if it has none.
+    pub(crate) fn of_agent(&self, agent: &AgentSpec) -> anyhow::Result<Option<CommandHooks>> {
+        if !agent.hooks.is_object() || self.is_disabled {
+            return Ok(None);
+        }
+        let config = HookConfig::parse(&agent.hooks.to_string())
+            .with_context(|| format!("the agent `{}`", agent.name))?;
+        let hooks = CommandHooks::new(config, self.workspace, Arc::clone(self.clock));
+        let hooks = with_transcripts(hooks, self.workspace);
+        let hooks = self.listeners.clone().add_to(hooks);
+        Ok(Some(hooks.with_launcher(Arc::clone(self.launcher))))
+    }
 }
 
 /// Tells hooks where the transcripts of conversations in a workspace are.
@@ -47,11 +72,21 @@ pub(crate) fn with_transcripts(hooks: CommandHooks, workspace: &Path) -> Command
 }
 
 /// Who learns what hooks do.
+#[derive(Clone)]
 pub(crate) enum HookListeners {
     /// A person, who gets their messages.
     Terminal(Arc<HookMessages>),
     /// The readers of the run get their messages; this gets reports about commands.
     Readers(HookReportSink),
+}
+
+impl HookListeners {
+    fn add_to(self, hooks: CommandHooks) -> CommandHooks {
+        match self {
+            Self::Terminal(queue) => hooks.with_user_messages(move |text| queue.push(text)),
+            Self::Readers(reports) => hooks.with_reports(move |report| reports(report)),
+        }
+    }
 }
 
 /// Subscribes the settings to the events of these hooks too, and gives them the time they need.

@@ -42,21 +42,23 @@ pub(super) const CLAUDE_CODE_PERMISSIONS: &[&str] =
     &["disableAutoMode", "skipDangerousModePermissionPrompt"];
 
 /// Known names in the front matter of an agent file.
-pub(super) const AGENT_KEYS: [&str; 9] = [
+pub(super) const AGENT_KEYS: [&str; 12] = [
     "background",
     "description",
     "disallowedTools",
     "effort",
+    "hooks",
     "maxTurns",
+    "mcpServers",
     "model",
     "name",
     "permissionMode",
+    "skills",
     "tools",
 ];
 
 /// Further names that Claude Code reads in an agent file.
-pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] =
-    &["color", "hooks", "initialPrompt", "isolation", "mcpServers", "memory", "skills"];
+pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] = &["color", "initialPrompt", "isolation", "memory"];
 
 /// Known names in the front matter of an output style.
 pub(super) const STYLE_KEYS: [&str; 3] = ["description", "keep-coding-instructions", "name"];

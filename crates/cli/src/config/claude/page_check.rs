@@ -71,7 +71,14 @@ fn check(
 impl SettingsFindings {
     /// Checks the value of a known key.
     fn value(&mut self, name: &str, field: &Field, page: &MarkdownPage) {
-        let is_list = matches!(name, "tools" | "disallowedTools" | "allowed-tools");
+        let is_list =
+            matches!(name, "tools" | "disallowedTools" | "allowed-tools" | "skills" | "mcpServers");
+        if name == "hooks" {
+            return match page.tree(name) {
+                Ok(hooks) => self.check_hooks(&hooks.unwrap_or_default()),
+                Err(error) => self.errors.push(error),
+            };
+        }
         let fits = match field.form {
             Form::Text => true,
             // Hints are usually written as `argument-hint: [file]`.
@@ -79,7 +86,12 @@ impl SettingsFindings {
             Form::Table => field.value.is_empty(),
         };
         if !fits {
-            let form = if is_list { "a list of tools" } else { "a text" };
+            let form = match name {
+                "mcpServers" => "a list of names; configure the server in .mcp.json",
+                "skills" => "a list of skills",
+                _ if is_list => "a list of tools",
+                _ => "a text",
+            };
             self.errors.push(format!("`{name}` must be {form}; fix it"));
             return;
         }

@@ -163,7 +163,7 @@ pub(crate) fn parse_mode(name: &str) -> anyhow::Result<PermissionMode> {
 }
 
 /// The name of a mode, as it is typed.
-pub(super) fn mode_name(mode: PermissionMode) -> &'static str {
+pub(crate) fn mode_name(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Default => "default",
         PermissionMode::AcceptEdits => "acceptEdits",

@@ -204,7 +204,8 @@ impl SettingsFindings {
         }
     }
 
-    fn check_hooks(&mut self, hooks: &Value) {
+    /// Checks the hooks of a settings file or of an agent.
+    pub(super) fn check_hooks(&mut self, hooks: &Value) {
         match HookConfig::parse(&hooks.to_string()) {
             Err(error) => self.errors.push(error.to_string()),
             Ok(config) => {

@@ -121,6 +121,22 @@ impl Skills {
         self.found.iter().map(Skill::name)
     }
 
+    /// The instructions of these skills, for a system prompt; `report` is told which cannot be read.
+    pub(crate) fn instructions(&self, names: &[String], report: impl Fn(&str)) -> Vec<String> {
+        let mut texts = Vec::new();
+        for name in names {
+            let skill = self.found.iter().find(|skill| skill.name() == name);
+            let loaded = skill.ok_or_else(|| "there is no such skill".to_owned());
+            match loaded.and_then(|skill| load_skill(&skill.command, "")) {
+                Ok(skill) => texts.push(format!("# The skill {name}\n\n{}", skill.text)),
+                Err(reason) => {
+                    report(&format!("the skill {name} of an agent is left out: {reason}"));
+                }
+            }
+        }
+        texts
+    }
+
     /// The tool that loads the skills which the rules do not deny; `None` if there are none.
     pub(crate) fn tool(&self, rules: &Permissions) -> Option<SkillTool> {
         let offered = self.found.iter().filter(|skill| skill.is_for_model);

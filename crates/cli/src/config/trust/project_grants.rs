@@ -59,7 +59,8 @@ impl ProjectGrants {
         grants.add("environment variables", env.iter().flat_map(leaf_lines).collect(), &json!(env));
         let servers = grants.add_mcp_servers(workspace);
         let rest: Vec<Value> = tables.iter().map(|table| other_settings(table)).collect();
-        let mut commands = command_texts((&hooks, &env), &servers, &rest);
+        let all_hooks = [hooks, agent_files::agent_hook_values(workspace)].concat();
+        let mut commands = command_texts((&all_hooks, &env), &servers, &rest);
         commands.extend(command_tools::project_commands(workspace));
         commands.extend(skills::allowed_commands(workspace).into_iter().map(Value::from));
         grants.add_scripts(workspace, &commands);

@@ -105,7 +105,7 @@ fn check_plugins(folder: &FolderTrust) -> (Vec<Arc<Plugin>>, Vec<DoctorCheck>) {
 
 /// Lists the sub-agent definitions, and invalid agent files.
 fn check_agents(folder: &FolderTrust, plugins: &[Arc<Plugin>]) -> Vec<DoctorCheck> {
-    let agent_files::LoadedAgents { found, problems, findings } = agent_files::load_agents(
+    let agent_files::LoadedAgents { found, problems, findings, .. } = agent_files::load_agents(
         &agent_files::list_agent_files(|_| true, &folder.folder, folder.trust, plugins),
     );
     let names: Vec<&str> = found.iter().map(|agent| agent.name.as_str()).collect();
