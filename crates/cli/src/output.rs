@@ -20,6 +20,7 @@ mod signals;
 mod spinner;
 mod text_output;
 mod trust_question;
+mod unwritten_output;
 
 #[cfg(feature = "terminal")]
 pub(crate) use follow_run::follow_one_run;

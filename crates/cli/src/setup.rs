@@ -6,12 +6,12 @@ use std::sync::Arc;
 use windlass::core::log::ids::LaneId;
 use windlass::core::permission::{CommandConfinement, HumanAvailability};
 use windlass::core::settings::conversation_settings::Settings;
-use windlass::mcp::{McpServers, ServerSpec};
+use windlass::mcp::McpServers;
 use windlass::ports::Store;
-use windlass::tools::{CommandHooks, OpenFiles, ToolContext};
+use windlass::tools::{CommandHooks, ToolContext};
 use windlass::{LeaseTimes, SystemClock, ToolRegistry, Windlass, WindlassBuilder};
 
-use crate::args::{AgentArgs, OutputArgs, WhenAsked};
+use crate::args::{AgentArgs, WhenAsked};
 use crate::config::claude::custom_commands::CustomCommand;
 use crate::config::claude::hook_config::{self, AgentHooks, HookListeners};
 use crate::config::claude::output_styles;
@@ -35,6 +35,7 @@ mod api_run_settings;
 mod folder_check;
 mod folder_sandbox;
 mod host_files;
+mod host_parts;
 pub(crate) mod mcp_servers;
 mod profile_check;
 mod prompt_text;
@@ -47,6 +48,7 @@ pub(crate) use api_run_settings::resolve_run_options;
 pub(crate) use folder_check::ask_about_trust;
 pub(crate) use folder_sandbox::sandbox_of_folder;
 pub(crate) use host_files::HookReportSink;
+pub(crate) use host_parts::{HostParts, waits_for_background_agents};
 pub(crate) use profile_check::check_profile;
 use run_base::RunBase;
 pub(crate) use store_location::{
@@ -153,12 +155,6 @@ pub(crate) async fn start_for_prompt(
     Box::pin(start_with(opened, args, asks, FlagScope::OwnRun, parts)).await
 }
 
-/// Whether the process that runs a prompt stays until sub-agents in the background have returned: a
-/// program that reads one result would not see what follows.
-pub(crate) fn waits_for_background_agents(output: &OutputArgs) -> bool {
-    !output.is_for_programs()
-}
-
 /// Starts the runtime for a program at the other end of the SDK channel.
 pub(crate) async fn start_for_host(
     opened: Option<OpenConversation>,
@@ -167,21 +163,6 @@ pub(crate) async fn start_for_host(
 ) -> anyhow::Result<RunSetup> {
     let asks = ModelNeed::Required;
     Box::pin(start_with(opened, args, asks, FlagScope::EveryRun, host)).await
-}
-
-/// What the program at the other end of the SDK channel adds.
-#[derive(Default)]
-pub(crate) struct HostParts {
-    /// Hooks that call the program.
-    pub(crate) hooks: Option<CommandHooks>,
-    /// MCP servers in the program.
-    pub(crate) servers: Vec<ServerSpec>,
-    /// Receives reports about hooks that are commands.
-    pub(crate) hook_reports: Option<HookReportSink>,
-    /// Whether sub-agents may work in the background: the program follows the conversation.
-    pub(crate) background_agents: bool,
-    /// The files that are open in an editor.
-    pub(crate) open_files: Option<Arc<dyn OpenFiles>>,
 }
 
 /// The runs to which flags apply.
@@ -240,13 +221,7 @@ async fn start_with(
     let hook_messages: Arc<output::HookMessages> = Arc::default();
     let listeners = hook_listeners(host.hook_reports, &hook_messages);
     let known = (&sources[..], workspace.as_path(), &clock);
-    let agent_hooks = AgentHooks {
-        workspace: &workspace,
-        clock: &clock,
-        launcher: workplace.launcher(),
-        listeners: listeners.clone(),
-        is_disabled: sources.iter().any(|source| source.disable_all_hooks),
-    };
+    let agent_hooks = AgentHooks::new(known, workplace.launcher(), listeners.clone());
     let commands = build_hooks(&mut settings, known, host.hooks.as_ref(), listeners)?;
     let listed = agents::AgentListing::of(&tools, &agents.found);
     let mut owner = settings.clone();
@@ -259,19 +234,10 @@ async fn start_with(
         // Runs of other processes are parked for an answer, as with a worker.
         owner.rules.human = HumanAvailability::Available;
     }
-    let store = match opened {
-        Some(opened) => opened.store,
-        None => open_store(&args.store).await?,
-    };
+    let store = store_of(opened, args).await?;
     let offered = tools.get(toolset::AGENT_TOOL).map_or(Vec::new(), |_| agents.found);
-    let builder = agents::add_sub_agents(
-        offered,
-        &tools,
-        args,
-        (&config, asks),
-        (&workspace, &clock),
-        (&skills, &agent_hooks),
-    )?;
+    let (place, own) = ((&*workspace, &clock), (&skills, &agent_hooks));
+    let builder = agents::add_sub_agents(offered, &tools, args, (&config, asks), place, own)?;
     let background = host.background_agents;
     let parts =
         RunParts { args, folder: &folder, workplace: &workplace, store: &store, background };
@@ -307,6 +273,17 @@ fn record_sandbox(settings: &mut Settings, sandbox: &SandboxChoice) {
     settings.sandbox = Some(sandbox.recorded());
     if sandbox.level.confinement == CommandConfinement::Missing {
         terminal::print_note(messages::sandbox::MISSING);
+    }
+}
+
+/// The store of an open conversation, or the one that the flags name.
+async fn store_of(
+    opened: Option<OpenConversation>,
+    args: &AgentArgs,
+) -> anyhow::Result<Arc<dyn Store>> {
+    match opened {
+        Some(opened) => Ok(opened.store),
+        None => open_store(&args.store).await,
     }
 }
 

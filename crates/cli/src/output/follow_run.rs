@@ -20,6 +20,7 @@ use super::queued_prompts::{self, PrintedLog};
 use super::retry_timeout::{ModelUnreachable, RetryTimeout};
 use super::signals::{SignalAction, SignalListener};
 use super::text_output::TextOutput;
+use super::unwritten_output::{report_unwritten, report_unwritten_answer};
 use crate::args::{AgentArgs, ToolStatePolicy, WhenAsked};
 use crate::exit::ExitReason;
 use crate::messages;
@@ -157,20 +158,6 @@ async fn follow_until_done(
     }
 }
 
-/// Reports that the answer could not be written; it is in the store. If the reader went away,
-/// nothing is printed.
-fn report_unwritten_answer(error: anyhow::Error, session: &Session) -> anyhow::Result<ExitCode> {
-    match error.downcast::<io::Error>() {
-        Ok(error) => {
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                print_note(&messages::answer_output_failed(&error, session.lane()));
-            }
-            Ok(ExitReason::Failure.to_exit_code())
-        }
-        Err(error) => Err(error),
-    }
-}
-
 /// Whose run is followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunOrigin {
@@ -295,14 +282,6 @@ fn leave_unwritten(
 ) -> anyhow::Result<FollowInterrupt> {
     report_unwritten(&error.downcast::<io::Error>()?, session);
     Ok(hand_over_and_leave(setup, FollowInterrupt::OutputClosed))
-}
-
-/// Reports that the output could not be written, for example because the disk is full. If the
-/// reader went away, nothing is printed.
-fn report_unwritten(error: &io::Error, session: &Session) {
-    if error.kind() != io::ErrorKind::BrokenPipe {
-        print_note(&messages::output_failed(error, session.lane()));
-    }
 }
 
 /// Cancels the run that was started here, and no other: it may be queued behind one of another

@@ -1,6 +1,8 @@
 //! Hooks that are web services or questions to a model, hooks that nothing waits for, and the events
 //! of approvals, rounds, compactions and failures.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::recording_server::RecordingServer;
@@ -270,4 +272,43 @@ fn a_hook_around_a_call_ends_the_run() {
         let explained = home.run(&["explain", "c"]);
         assert!(explained.out.contains("enough for today"), "{event}: {}", explained.out);
     }
+}
+
+// spec: HOOKS-16
+#[test]
+fn a_hook_that_answers_runs_again_after_kill_9() {
+    let home = TestHome::new(SCRIPT);
+    let output = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}});
+    let command = format!("echo run >> runs; if [ -e slow ]; then sleep 30; fi; echo '{output}'");
+    let settings = permission_settings(&command);
+    home.write("slow", "");
+    let store = home.path("w.db");
+    let flags = ["--script", "a.script", "--settings", &settings, "--store"];
+    let prompt = ["-p", "go", "--conversation", "c"];
+    let args = [&prompt[..], &flags, &[store.to_str().unwrap()]].concat();
+    let mut child = home.command(&args).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    home.wait_for_file("runs");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!home.path("made").exists());
+    std::fs::remove_file(home.path("slow")).unwrap();
+    let flags = ["resume", "c", "--script", "a.script", "--settings", &settings];
+    let ran = home.run(&flags);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "done\n"), "{}", ran.err);
+    assert!(home.path("made").exists(), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(home.path("runs")).unwrap(), "run\nrun\n");
+    let explained = home.run(&["explain", "c"]);
+    assert!(explained.out.contains("was answered (by a hook): allow"), "{}", explained.out);
+}
+
+// spec: HOOKS-13
+#[test]
+fn a_web_service_that_never_answers_is_given_up() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let home = TestHome::new(SCRIPT);
+    let hook = json!({"type": "http", "url": url, "timeout": 0.3});
+    let ran = run(&home, "go", &settings("PreToolUse", &json!({"hooks": [hook]})), ALLOWED);
+    assert_eq!((ran.code, home.path("made").exists()), (0, true), "{}", ran.err);
+    assert!(ran.err.contains("took longer than 300 ms"), "{}", ran.err);
 }

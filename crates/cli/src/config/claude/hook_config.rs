@@ -42,15 +42,24 @@ pub(crate) fn build_command_hooks(
 
 /// What the hooks of agents are built with.
 pub(crate) struct AgentHooks<'a> {
-    pub(crate) workspace: &'a Path,
-    pub(crate) clock: &'a Arc<dyn Clock>,
-    pub(crate) launcher: &'a Arc<dyn ProcessLauncher>,
-    pub(crate) listeners: HookListeners,
+    workspace: &'a Path,
+    clock: &'a Arc<dyn Clock>,
+    launcher: &'a Arc<dyn ProcessLauncher>,
+    listeners: HookListeners,
     /// Whether the settings switch all hooks off.
-    pub(crate) is_disabled: bool,
+    is_disabled: bool,
 }
 
-impl AgentHooks<'_> {
+impl<'a> AgentHooks<'a> {
+    pub(crate) fn new(
+        (sources, workspace, clock): (&[SettingsSource], &'a Path, &'a Arc<dyn Clock>),
+        launcher: &'a Arc<dyn ProcessLauncher>,
+        listeners: HookListeners,
+    ) -> Self {
+        let is_disabled = sources.iter().any(|source| source.disable_all_hooks);
+        Self { workspace, clock, launcher, listeners, is_disabled }
+    }
+
     /// The hooks of one agent; `None` if it has none.
     pub(crate) fn of_agent(&self, agent: &AgentSpec) -> anyhow::Result<Option<CommandHooks>> {
         if !agent.hooks.is_object() || self.is_disabled {
