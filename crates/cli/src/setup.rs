@@ -170,7 +170,8 @@ pub(crate) async fn start_for_host(
 enum FlagScope {
     /// Every run that this process drives.
     EveryRun,
-    /// The run of the prompt with which the flags were given; they are sent with the prompt.
+    /// The run of the prompt with which the flags were given; they are sent with the prompt. Runs of
+    /// other processes are parked for an answer, as with a worker.
     OwnRun,
 }
 
@@ -203,7 +204,6 @@ async fn start_with(
     let (mut settings, models) = base.settings(args, when_asked, None).or_usage_error()?;
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;
     prompt_text::add_memory_files(&mut settings, &args.permissions, &folder);
-
     let plugins = settings_sources::plugins_of(&sources);
     let agents = agents::load_agents(args, &workspace, folder.trust, &plugins)?;
     check_old_state(&clock);
@@ -229,9 +229,7 @@ async fn start_with(
         if run_settings::is_given(args, &others) {
             let given = (&settings, &added, &workplace, &mcp);
             (owner, tools) = base.owner_settings(&others, when_asked, given).or_usage_error()?;
-            owner.limits.hook_ms = owner.limits.hook_ms.max(commands.max_timeout_ms());
         }
-        // Runs of other processes are parked for an answer, as with a worker.
         owner.rules.human = HumanAvailability::Available;
     }
     let store = store_of(opened, args).await?;

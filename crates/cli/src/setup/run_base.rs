@@ -101,6 +101,7 @@ impl<'a> RunBase<'a> {
         owner.user_context = given.user_context.clone();
         owner.sandbox.clone_from(&given.sandbox);
         owner.hooks = given.hooks;
+        owner.limits.hook_ms = owner.limits.hook_ms.max(given.limits.hook_ms);
         Ok((owner, tools))
     }
 }
