@@ -94,8 +94,8 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
     let known = r#"{"$schema": "x", "statusLine": {}, "sandbox": {"enabled": true},
         "permissions": {"allow": ["WebFetch(domain:example.com)", "mcp__git", "Task"],
             "deny": ["mcp__x__y", "WebSearch", "NotebookEdit"], "disableAutoMode": "disable"},
-        "hooks": {"PermissionRequest": [], "PreToolUse": [{"matcher": "Task|CronList|mcp__git", "hooks": []}],
-            "SessionEnd": [{"matcher": "logout", "hooks": []}], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}}"#;
+        "hooks": {"ConfigChange": [], "PreToolUse": [{"matcher": "Task|CronList|mcp__git", "hooks": []}],
+            "SessionEnd": [{"matcher": "logout", "hooks": []}], "Stop": [{"hooks": [{"type": "agent", "prompt": "x"}]}]}}"#;
     let home = new_home(known);
     let ran = home.run_prompt_unattended("go", &["--strict-settings"]);
     assert_eq!((ran.code, ran.err.contains("unknown")), (0, false), "{}", ran.err);
@@ -106,8 +106,8 @@ fn names_of_claude_code_are_accepted_and_listed_and_others_are_warned_of() {
         "setting statusLine",
         "permissions setting disableAutoMode",
         "rule NotebookEdit",
-        "hook event `PermissionRequest`",
-        "type of hook `prompt`",
+        "hook event `ConfigChange`",
+        "type of hook `agent`",
         "tool in the matcher of a hook: CronList",
         "matcher of SessionEnd `logout`",
     ] {
