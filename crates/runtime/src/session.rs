@@ -3,7 +3,7 @@
 
 mod commands;
 mod lane_watch;
-mod run_outcome;
+pub(crate) mod run_outcome;
 mod run_stream;
 
 pub use run_outcome::RunOutcome;

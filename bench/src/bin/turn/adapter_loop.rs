@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use windlass_bench::discarding_stream::DiscardingStream;
+use windlass_bench::read_job::{self, PROMPT, SYSTEM};
 use windlass_core::log::record::ToolChoice;
 use windlass_core::message::content_block::{ContentBlock, ErrorFlag};
 use windlass_core::message::loaded_tools::LoadedTools;
@@ -18,8 +19,6 @@ use windlass_providers::catalog::provider_table::{Credential, Dialect, WireForma
 use windlass_providers::{CallOptions, Endpoint, RemoteModel, SharedServices};
 use windlass_runtime::SystemClock;
 use windlass_runtime::ports::Model;
-
-use crate::read_job::{self, PROMPT, SYSTEM};
 
 #[derive(Clone)]
 pub(crate) struct AdapterLoop {

@@ -10,16 +10,12 @@
 //! LAPS` runs one contender alone.
 
 mod adapter_loop;
-mod bare_loop;
-mod child_process;
+mod loop_kind;
 mod many_conversations;
-mod model_server;
 mod one_conversation;
-mod read_job;
-mod reqwest_loop;
 
 use anyhow::{Result, bail};
-use windlass_bench::time_stats;
+use windlass_bench::{child_process, model_server, time_stats};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use windlass_bench::child_process::{ServerProcess, run_measurement};
+use windlass_bench::read_job::FILE_BYTES;
 use windlass_bench::time_stats;
 
-use crate::child_process::{ServerProcess, run_measurement};
-use crate::read_job::{FILE_BYTES, LoopKind};
+use crate::loop_kind::LoopKind;
 
 const NAMES: [&str; 5] = ["usual", "usual-h2", "bare", "pooled", "ours"];
 const TURNS: usize = 5;

@@ -2,10 +2,11 @@
 //! affects all of them, so the ratios within a lap hold on a busy machine, too.
 
 use anyhow::{Context, Result};
+use windlass_bench::child_process::ServerProcess;
+use windlass_bench::read_job::{FILE_BYTES, TURNS};
 use windlass_bench::time_stats::{self, median};
 
-use crate::child_process::ServerProcess;
-use crate::read_job::{FILE_BYTES, LoopKind, TURNS};
+use crate::loop_kind::LoopKind;
 
 const NAMES: [&str; 4] = ["usual", "bare", "pooled", "ours"];
 const LAPS: usize = 150;

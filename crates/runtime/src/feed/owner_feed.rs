@@ -6,6 +6,7 @@
 //! joined and kept in order until the owner reads on or the next entry is sent, whichever comes
 //! first. Only one reply at a time is in flight, so no more than its content is ever kept.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{self, error::TryRecvError, error::TrySendError};
@@ -14,6 +15,7 @@ use windlass_core::log::ids::{ModelCallId, RunId};
 
 use super::pending_items::PendingItems;
 use super::{OWNER_QUEUE_ITEMS, StreamItem, StreamOptions};
+use crate::session::run_outcome::is_about_run;
 
 #[cfg(test)]
 #[path = "owner_feed_tests.rs"]
@@ -26,6 +28,7 @@ pub struct OwnerFeed {
     pending: SharedPending,
     run: Option<RunId>,
     options: StreamOptions,
+    interest: SharedInterest,
     abandoned: CancellationToken,
 }
 
@@ -36,14 +39,15 @@ pub(crate) struct WeakOwnerFeed {
     pending: SharedPending,
     run: Option<RunId>,
     options: StreamOptions,
+    interest: SharedInterest,
     abandoned: CancellationToken,
 }
 
 impl WeakOwnerFeed {
     /// Returns the feed, unless it was closed.
     pub(crate) fn upgrade(self) -> Option<OwnerFeed> {
-        let Self { items, pending, run, options, abandoned } = self;
-        Some(OwnerFeed { items: items.upgrade()?, pending, run, options, abandoned })
+        let Self { items, pending, run, options, interest, abandoned } = self;
+        Some(OwnerFeed { items: items.upgrade()?, pending, run, options, interest, abandoned })
     }
 }
 
@@ -53,6 +57,7 @@ impl WeakOwnerFeed {
 pub struct OwnerFeedReceiver {
     items: mpsc::Receiver<StreamItem>,
     pending: SharedPending,
+    interest: SharedInterest,
     abandoned: CancellationToken,
 }
 
@@ -72,6 +77,21 @@ pub enum TextKind {
     Thinking,
 }
 
+/// What the owner still reads, shared by both sides.
+#[derive(Clone, Default)]
+struct SharedInterest(Arc<AtomicBool>);
+
+impl SharedInterest {
+    /// Returns whether the owner only waits for the end of its run.
+    fn is_only_end(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set_only_end(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The items behind the queue, shared by both sides.
 #[derive(Clone, Default)]
 struct SharedPending(Arc<Mutex<PendingItems>>);
@@ -88,13 +108,15 @@ impl OwnerFeed {
     pub fn new(run: Option<RunId>, options: StreamOptions) -> (Self, OwnerFeedReceiver) {
         let (sender, receiver) = mpsc::channel(OWNER_QUEUE_ITEMS);
         let pending = SharedPending::default();
+        let interest = SharedInterest::default();
         let abandoned = CancellationToken::new();
         let items = OwnerFeedReceiver {
             items: receiver,
             pending: pending.clone(),
+            interest: interest.clone(),
             abandoned: abandoned.clone(),
         };
-        (Self { items: sender, pending, run, options, abandoned }, items)
+        (Self { items: sender, pending, run, options, interest, abandoned }, items)
     }
 
     /// Returns the feed for a sender that must not keep it open.
@@ -104,6 +126,7 @@ impl OwnerFeed {
             pending: self.pending.clone(),
             run: self.run.clone(),
             options: self.options,
+            interest: self.interest.clone(),
             abandoned: self.abandoned.clone(),
         }
     }
@@ -132,6 +155,9 @@ impl OwnerFeed {
     ///
     /// Returns [`OwnerGone`] if the owner no longer reads.
     pub async fn send_item(&self, item: StreamItem) -> Result<(), OwnerGone> {
+        if self.interest.is_only_end() && !self.is_about_end(&item) {
+            return if self.items.is_closed() { Err(OwnerGone) } else { Ok(()) };
+        }
         loop {
             let permit = self.items.reserve().await.map_err(|_| OwnerGone)?;
             // Under the lock, so that no live item is inserted in between.
@@ -166,10 +192,23 @@ impl OwnerFeed {
         }
     }
 
+    /// Returns whether an owner that only waits for the end of its run needs the item.
+    fn is_about_end(&self, item: &StreamItem) -> bool {
+        match item {
+            StreamItem::Entry(entry) => is_about_run(self.run.as_ref(), entry),
+            StreamItem::RunEnded(_) => true,
+            StreamItem::TextDelta { .. }
+            | StreamItem::ThinkingDelta { .. }
+            | StreamItem::ReplyEvent { .. }
+            | StreamItem::CallProgress { .. }
+            | StreamItem::HookMessage(_) => false,
+        }
+    }
+
     /// Locks the items behind the queue; `None` if no one will read them.
     fn lock_pending(&self) -> Option<MutexGuard<'_, PendingItems>> {
         let mut pending = self.pending.lock();
-        if self.items.is_closed() {
+        if self.interest.is_only_end() || self.items.is_closed() {
             pending.clear();
             return None;
         }
@@ -203,6 +242,18 @@ impl OwnerFeedReceiver {
         // An item is pending only behind a full queue, which is empty now: the next item comes through
         // it.
         self.items.recv().await
+    }
+
+    /// From now on, delivers only what tells how the run ends: a reader that waits for the end is not
+    /// woken for everything else.
+    pub fn read_only_end(&self) {
+        self.interest.set_only_end();
+    }
+
+    /// Returns whether only the end of the run is delivered.
+    #[must_use]
+    pub fn reads_only_end(&self) -> bool {
+        self.interest.is_only_end()
     }
 
     /// Requests that the driver cancels the run.

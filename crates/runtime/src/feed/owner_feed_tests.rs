@@ -1,3 +1,6 @@
+use windlass_core::log::record::Record;
+use windlass_core::stop::StopCause;
+
 use super::*;
 
 fn joined_text(items: &[StreamItem]) -> String {
@@ -10,11 +13,24 @@ fn joined_text(items: &[StreamItem]) -> String {
 }
 
 fn timer_entry() -> StreamItem {
+    entry_with(Vec::new())
+}
+
+fn end_entry() -> StreamItem {
+    let (run, cause) = (RunId::from("run"), StopCause::EndTurn);
+    entry_with(vec![Record::RunFinished {
+        run,
+        cause,
+        other_causes: Vec::new(),
+        text_override: None,
+    }])
+}
+
+fn entry_with(records: Vec<Record>) -> StreamItem {
     use windlass_core::log::entry::Entry;
     use windlass_core::log::ids::UnixMillis;
     use windlass_core::log::input::Input;
-    let entry =
-        Entry { seq: 1, at: UnixMillis(0), input: Input::TimerFired {}, records: Vec::new() };
+    let entry = Entry { seq: 1, at: UnixMillis(0), input: Input::TimerFired {}, records };
     StreamItem::Entry(Arc::new(entry))
 }
 
@@ -251,4 +267,27 @@ async fn events_of_two_replies_are_not_joined() {
         let items: Vec<StreamItem> = read.iter().filter(of_call).cloned().collect();
         assert_eq!(text_of_blocks(&items)[&0], "x".repeat(50), "call {call}");
     }
+}
+
+/// A reader that waits for the end is woken by what tells of it and by nothing else.
+#[tokio::test]
+async fn only_the_end_reaches_an_owner_that_waits_for_it() {
+    let (feed, items) = OwnerFeed::new(None, StreamOptions::default());
+    items.read_only_end();
+    for _ in 0..1_000 {
+        feed.send_text(1, TextKind::Answer, "x");
+        feed.send_item(timer_entry()).await.unwrap();
+    }
+    feed.send_item(end_entry()).await.unwrap();
+    drop(feed);
+    assert_eq!(read_all(items).await, [end_entry()]);
+}
+
+#[tokio::test]
+async fn an_owner_that_waited_for_the_end_and_left_is_noticed() {
+    let (feed, items) = OwnerFeed::new(None, StreamOptions::default());
+    items.read_only_end();
+    feed.send_item(timer_entry()).await.unwrap();
+    drop(items);
+    assert_eq!(feed.send_item(timer_entry()).await, Err(OwnerGone));
 }

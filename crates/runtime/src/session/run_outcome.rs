@@ -49,7 +49,7 @@ pub(super) fn finishes_run(run: Option<&RunId>, entry: &Entry) -> bool {
 }
 
 /// Returns whether the entry starts, ends or rejects the run, or any run if `run` is `None`.
-pub(super) fn is_about_run(run: Option<&RunId>, entry: &Entry) -> bool {
+pub(crate) fn is_about_run(run: Option<&RunId>, entry: &Entry) -> bool {
     let starts = entry.records.iter().any(|record| match record {
         Record::RunStarted { run: started } => run.is_none_or(|run| run == started),
         _ => false,

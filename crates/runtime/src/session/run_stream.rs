@@ -169,6 +169,14 @@ impl RunStream {
                         }
                         continue;
                     }
+                    // Items were left out, and none was missed: the first one was read before.
+                    if items.reads_only_end() {
+                        if let Some(item) = self.buffered.pop_front() {
+                            place.advance_past(&item);
+                            return Ok(Some(self.observe_item(item)));
+                        }
+                        continue;
+                    }
                     // Kept in `buffered` while the log is read: the reader may drop this future
                     // there.
                     let missed = Box::pin(place.missed_entries(self.buffered.front())).await?;
@@ -258,7 +266,14 @@ impl RunStream {
     /// Returns a [`DriveError`] if the driver of the run fails, the store fails or the log cannot
     /// be read.
     pub async fn wait_for_end(mut self) -> Result<RunOutcome, DriveError> {
-        while self.next().await?.is_some() {}
+        while let Some(item) = self.next().await? {
+            // The first entry has shown where the driver began. What follows needs no reader.
+            if let (StreamSource::Owning { items, .. }, StreamItem::Entry(_)) = (&self.source, item)
+                && self.buffered.is_empty()
+            {
+                items.read_only_end();
+            }
+        }
         Ok(self.outcome.take().unwrap_or(RunOutcome::HandedOver))
     }
 

@@ -1,9 +1,9 @@
 //! The single writer of a process and its commit queue. It commits together whatever queued up
 //! while it was busy: there is no timer, so a lone write never waits for others.
 //!
-//! On a single-threaded runtime a task flushes the queue inline, as soon as all ready tasks have
-//! enqueued their work: handing it to another thread and back would cost more than the commit.
-//! Otherwise, and whenever another process holds the file, the writer thread does it.
+//! A task of the caller's runtime flushes the queue inline, as soon as the ready tasks have enqueued
+//! their work: handing it to another thread and back would cost more than the commit. Without a
+//! runtime, and whenever another process holds the file, the writer thread does it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::thread;
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
-use tokio::runtime::{Handle, Id, RuntimeFlavor};
+use tokio::runtime::{Handle, Id};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use windlass_core::log::record::Durability;
 use windlass_runtime::ports::StoreError;
@@ -138,11 +138,10 @@ impl CommitQueue {
             return;
         }
         waiting.jobs.push_back(job);
-        let Some(runtime) = current_thread_runtime() else { return self.wake_writer.notify_one() };
+        let Ok(runtime) = Handle::try_current() else { return self.wake_writer.notify_one() };
         if waiting.inline_flush.replace(runtime.id()) != Some(runtime.id()) {
             drop(waiting);
-            let visit = InlineFlush { queue: Arc::clone(self) };
-            runtime.spawn(async move { visit.run() });
+            runtime.spawn(InlineFlush { queue: Arc::clone(self) }.run());
         }
     }
 
@@ -204,27 +203,48 @@ impl CommitQueue {
     }
 }
 
-/// Returns the current runtime, if it has one thread.
-fn current_thread_runtime() -> Option<Handle> {
-    let runtime = Handle::try_current().ok()?;
-    (runtime.runtime_flavor() == RuntimeFlavor::CurrentThread).then_some(runtime)
-}
-
 /// Inline flush by a task of the caller's runtime. On drop it hands what is left to the writer
 /// thread, because the runtime may end before the task runs.
 struct InlineFlush {
     queue: Arc<CommitQueue>,
 }
 
+/// What an inline flush has left.
+enum FlushRemainder {
+    /// Work that was enqueued meanwhile.
+    Work,
+    /// Nothing, or what only the writer thread can do.
+    Nothing,
+}
+
 impl InlineFlush {
-    fn run(self) {
-        let Ok(mut batches) = self.queue.committer.try_lock() else { return };
-        let Some(batches) = batches.as_mut() else { return };
-        let jobs = self.queue.take_batch();
-        match batches.try_commit(jobs) {
-            Ok(()) => self.queue.lock_state().is_checkpoint_due |= batches.is_checkpoint_due(),
-            Err(jobs) => self.queue.return_batch(jobs),
+    async fn run(self) {
+        loop {
+            // Every task that is ready adds its work first.
+            tokio::task::yield_now().await;
+            match self.flush() {
+                FlushRemainder::Work => {}
+                FlushRemainder::Nothing => return,
+            }
         }
+    }
+
+    fn flush(&self) -> FlushRemainder {
+        let Ok(mut batches) = self.queue.committer.try_lock() else {
+            return FlushRemainder::Nothing;
+        };
+        let Some(batches) = batches.as_mut() else { return FlushRemainder::Nothing };
+        if let Err(jobs) = batches.try_commit(self.queue.take_batch()) {
+            self.queue.return_batch(jobs);
+            return FlushRemainder::Nothing;
+        }
+        let mut waiting = self.queue.lock_state();
+        waiting.is_checkpoint_due |= batches.is_checkpoint_due();
+        if waiting.jobs.is_empty() || waiting.is_checkpoint_due {
+            waiting.inline_flush = None;
+            return FlushRemainder::Nothing;
+        }
+        FlushRemainder::Work
     }
 }
 

@@ -18,8 +18,9 @@ use tokio::net::TcpStream;
 
 use crate::read_job::{self, PROMPT, SYSTEM};
 
+/// The least that a loop needs.
 #[derive(Clone)]
-pub(crate) struct BareLoop {
+pub struct BareLoop {
     place: String,
     path: String,
     /// The pooled client; without one, each conversation opens a connection and keeps it.
@@ -37,7 +38,10 @@ enum RequestSender {
 impl RequestSender {
     async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
         match self {
-            Self::Kept(connection) => Ok(connection.send_request(request).await?),
+            Self::Kept(connection) => {
+                connection.ready().await?;
+                Ok(connection.send_request(request).await?)
+            }
             Self::Pooled(client) => Ok(client.request(request).await?),
         }
     }
@@ -72,7 +76,9 @@ struct ParsedReply {
 }
 
 impl BareLoop {
-    pub(crate) fn new(url: &str) -> Self {
+    /// Makes the loop with one kept connection per conversation.
+    #[must_use]
+    pub fn new(url: &str) -> Self {
         let rest = url.trim_start_matches("http://");
         let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
         let slash = if path.is_empty() { "" } else { "/" };
@@ -81,7 +87,8 @@ impl BareLoop {
     }
 
     /// The same loop with the pooled client of hyper-util, which wants the whole URL.
-    pub(crate) fn with_pooled_client(url: &str) -> Self {
+    #[must_use]
+    pub fn with_pooled_client(url: &str) -> Self {
         let bare = Self::new(url);
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
@@ -90,7 +97,8 @@ impl BareLoop {
         Self { path, pooled: Some(Arc::new(client)), ..bare }
     }
 
-    pub(crate) async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
+    /// Runs one conversation of this many requests.
+    pub async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
         if let Some(client) = &self.pooled {
             return self
                 .converse_over(&mut RequestSender::Pooled(Arc::clone(client)), turns, file)

@@ -1,5 +1,6 @@
 //! The model server: answers at once, or after as many milliseconds as the path says
-//! (`/wait/200/…`). It serves HTTP/1.1 on one port and HTTP/2 on another.
+//! (`/wait/200/…`). Every reply calls the tool; with `/turns/20/…` the reply after 20 results ends
+//! the turn. It serves HTTP/1.1 on one port and HTTP/2 on another.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::time_stats::pause;
 use anyhow::Result;
 use bytes::Bytes;
 use http_body_util::Full;
@@ -16,14 +18,14 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use windlass_bench::time_stats::pause;
 
 use crate::read_job;
 
 /// The stream limit of big providers on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 100;
 
-pub(crate) fn run() -> Result<()> {
+/// Serves until the process ends; prints both addresses first.
+pub fn run() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve())
 }
@@ -50,10 +52,7 @@ fn bind_listener() -> Result<TcpListener> {
 }
 
 async fn serve_connection(mut stream: TcpStream, connections: Arc<AtomicUsize>) {
-    let body = read_job::model_answer();
-    let head =
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-    let answer = format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let answer = streamed_response(&read_job::model_answer());
     let mut buffer = Vec::with_capacity(64 << 10);
     while let Some(path) = read_request(&mut stream, &mut buffer).await {
         let answer = if path == "/connections" {
@@ -62,7 +61,10 @@ async fn serve_connection(mut stream: TcpStream, connections: Arc<AtomicUsize>) 
             format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{count}", count.len())
         } else {
             wait_as_path_says(&path).await;
-            answer.clone()
+            match number_after(&path, "turns") {
+                Some(turns) => numbered_response(&buffer, turns),
+                None => answer.clone(),
+            }
         };
         if stream.write_all(answer.as_bytes()).await.is_err() {
             return;
@@ -70,11 +72,32 @@ async fn serve_connection(mut stream: TcpStream, connections: Arc<AtomicUsize>) 
     }
 }
 
+/// The response to a request of a conversation that ends after this many tool results.
+fn numbered_response(request: &[u8], turns: usize) -> String {
+    let results = memchr::memmem::find_iter(request, b"\"tool_result\"").count();
+    streamed_response(&if results < turns {
+        read_job::numbered_answer(results + 1)
+    } else {
+        read_job::final_answer()
+    })
+}
+
+fn streamed_response(body: &str) -> String {
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+}
+
 async fn wait_as_path_says(path: &str) {
-    let ms = path.strip_prefix("/wait/").and_then(|rest| rest.split('/').next()?.parse().ok());
-    if let Some(ms) = ms {
-        pause(Duration::from_millis(ms)).await;
+    if let Some(ms) = number_after(path, "wait") {
+        pause(Duration::from_millis(ms as u64)).await;
     }
+}
+
+/// The number in the path after the part with this name.
+fn number_after(path: &str, name: &str) -> Option<usize> {
+    let mut parts = path.split('/').skip_while(|part| *part != name);
+    parts.nth(1)?.parse().ok()
 }
 
 /// Reads one request and returns its path.

@@ -8,21 +8,25 @@ use serde_json::{Value, json};
 
 use crate::read_job::{self, PROMPT, SYSTEM};
 
+/// A client with the history of one conversation as JSON values.
 #[derive(Clone)]
-pub(crate) struct ReqwestLoop {
+pub struct ReqwestLoop {
     client: reqwest::Client,
     url: String,
 }
 
 /// The HTTP version.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HttpVersion {
+pub enum HttpVersion {
+    /// HTTP/1.1.
     One,
+    /// HTTP/2 without negotiation.
     Two,
 }
 
 impl ReqwestLoop {
-    pub(crate) fn new(url: &str, version: HttpVersion) -> Result<Self> {
+    /// Makes the client; fails without TLS roots.
+    pub fn new(url: &str, version: HttpVersion) -> Result<Self> {
         let builder = reqwest::Client::builder().tcp_nodelay(true);
         let builder = match version {
             HttpVersion::One => builder,
@@ -31,7 +35,8 @@ impl ReqwestLoop {
         Ok(Self { client: builder.build()?, url: format!("{url}/v1/messages") })
     }
 
-    pub(crate) async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
+    /// Runs one conversation of this many requests.
+    pub async fn converse(&self, turns: usize, file: &Path) -> Result<()> {
         let mut messages =
             vec![json!({"role": "user", "content": [{"type": "text", "text": PROMPT}]})];
         for _ in 0..turns {

@@ -14,14 +14,15 @@ fn own_command(arguments: &[&str]) -> Result<Command> {
 }
 
 /// The server process, ended when dropped.
-pub(crate) struct ServerProcess {
+pub struct ServerProcess {
     child: Child,
     one: String,
     two: String,
 }
 
 impl ServerProcess {
-    pub(crate) fn start() -> Result<Self> {
+    /// Starts this binary again with the argument `serve`.
+    pub fn start() -> Result<Self> {
         let mut child = own_command(&["serve"])?.stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().context("the server says nothing")?;
         let mut line = String::new();
@@ -31,13 +32,14 @@ impl ServerProcess {
     }
 
     /// The URL of the server for a contender.
-    pub(crate) fn url(&self, name: &str) -> String {
+    #[must_use]
+    pub fn url(&self, name: &str) -> String {
         let place = if name == "usual-h2" { &self.two } else { &self.one };
         format!("http://{place}")
     }
 
     /// Connections opened since the last call.
-    pub(crate) fn connections(&self) -> Result<usize> {
+    pub fn connections(&self) -> Result<usize> {
         let mut stream = TcpStream::connect(&self.one)?;
         stream.write_all(b"GET /connections HTTP/1.1\r\nhost: x\r\n\r\n")?;
         let mut answer = [0; 200];
@@ -56,7 +58,7 @@ impl Drop for ServerProcess {
 }
 
 /// Runs a measurement in a process of its own, and parses the numbers it prints.
-pub(crate) fn run_measurement(arguments: &[&str]) -> Result<Vec<f64>> {
+pub fn run_measurement(arguments: &[&str]) -> Result<Vec<f64>> {
     let output = own_command(arguments)?.stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "`{}` failed", arguments.join(" "));
     let text = String::from_utf8(output.stdout)?;
