@@ -27,7 +27,9 @@ pub(crate) mod values;
 pub(crate) use agents_args::{AgentsArgs, AgentsCommand};
 pub(crate) use claude_args::{AgentSourceArgs, IgnoredFlags, SessionArgs};
 pub(crate) use limit_args::LimitArgs;
-pub(crate) use mcp_args::{McpAddArgs, McpArgs, McpCommand, McpScopeArg, McpTransportArg};
+pub(crate) use mcp_args::{
+    McpAddArgs, McpArgs, McpCommand, McpScopeArg, McpServeArgs, McpTransportArg,
+};
 pub(crate) use model_args::ModelArgs;
 pub(crate) use plugin_args::{PluginArgs, PluginCommand};
 pub(crate) use prompt_argument::command_line_of_process;

@@ -46,7 +46,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use tokio::runtime::Builder;
 
-use crate::args::{AgentArgs, CliArgs, Command};
+use crate::args::{AgentArgs, CliArgs, Command, McpCommand};
 use crate::config::claude::main_agent;
 use crate::config::flag_resolution;
 use crate::exit::OrUsageError;
@@ -67,6 +67,7 @@ fn runtime_builder(command: Option<&Command>) -> Builder {
         Some(Command::Worker(_) | Command::Scripted(_)) => Builder::new_multi_thread(),
         #[cfg(feature = "server")]
         Some(Command::Serve(_)) => Builder::new_multi_thread(),
+        Some(Command::Mcp(command)) if command.is_serve() => Builder::new_multi_thread(),
         Some(_) | None => Builder::new_current_thread(),
     }
 }
@@ -87,6 +88,10 @@ fn agent_args(args: &mut CliArgs) -> Option<&mut AgentArgs> {
         Some(Command::Serve(serve)) => Some(&mut serve.agent),
         #[cfg(feature = "acp")]
         Some(Command::Acp(acp)) => Some(&mut acp.agent),
+        Some(Command::Mcp(command)) => match command.as_mut() {
+            McpCommand::Serve(serve) => Some(&mut serve.agent),
+            _ => None,
+        },
         Some(_) => None,
     }
 }

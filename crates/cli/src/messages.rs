@@ -69,8 +69,8 @@ pub(crate) use model_question::{
     ModelQuestion, join_answers, parse_model_questions, resolve_answer_text,
 };
 pub(crate) use model_text::{
-    INIT_PROMPT, agent_system_prompt, attached_file, attached_folder, memory_context,
-    styled_system_prompt, system_prompt,
+    INIT_PROMPT, agent_system_prompt, attached_file, attached_folder, attached_resource,
+    memory_context, styled_system_prompt, system_prompt,
 };
 pub(crate) use names::{record_tag, recovery_step_name, stored_name, within};
 pub(crate) use plugin::{

@@ -3,5 +3,6 @@
 
 pub(crate) mod command_arguments;
 pub(crate) mod mentions;
+pub(crate) mod prompt_content;
 pub(crate) mod prompt_input;
 pub(crate) mod slash_command;

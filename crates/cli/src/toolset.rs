@@ -106,19 +106,21 @@ pub(crate) fn build_tools(
     Ok(tools)
 }
 
-/// Adds the tools of MCP servers, without those that are always denied.
-pub(crate) fn with_mcp_tools(
-    tools: ToolRegistry,
-    others: &ToolRegistry,
-    rules: &Permissions,
-) -> ToolRegistry {
-    let is_denied = |name: &str| {
-        rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.covers_tool(name))
-    };
-    let others = others.filter(|name| !is_denied(name));
-    // The core offers the search when there is something to find.
-    let search = (!others.is_empty() && !is_denied(TOOL_SEARCH)).then_some(ToolSearchTool);
-    search.into_iter().fold(tools.merge(others), ToolRegistry::with)
+/// Returns the tools without those that are always denied.
+pub(crate) fn without_denied(tools: &ToolRegistry, rules: &Permissions) -> ToolRegistry {
+    tools.filter(|name| !is_denied(name, rules))
+}
+
+/// Adds the search for tools of MCP servers. The core offers it when there is something to find.
+pub(crate) fn with_tool_search(tools: ToolRegistry, rules: &Permissions) -> ToolRegistry {
+    match is_denied(TOOL_SEARCH, rules) {
+        true => tools,
+        false => tools.with(ToolSearchTool),
+    }
+}
+
+fn is_denied(name: &str, rules: &Permissions) -> bool {
+    rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.covers_tool(name))
 }
 
 /// Adds the tools that a run may bring along with its prompt: they are offered to no other run.

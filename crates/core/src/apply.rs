@@ -10,6 +10,7 @@ mod compaction;
 mod model_calls;
 mod pauses;
 mod prompts;
+mod server_tools;
 mod session_changes;
 mod tool_calls;
 
@@ -30,6 +31,7 @@ use crate::stop::StopCause;
 pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Record) {
     match record {
         Record::Configured {} => apply_configured(c, input),
+        Record::ServerToolsChanged { .. } => server_tools::apply_server_tools_changed(c, input),
         Record::PromptQueued { message } => prompts::apply_prompt_queued(c, input, *message),
         Record::CommandRejected { .. }
         | Record::AnomalyDetected { .. }

@@ -28,6 +28,7 @@ mod plan_mode;
 mod pruning;
 mod resume;
 mod reviews;
+mod server_tools;
 mod session_changes;
 mod stop_conditions;
 mod stopping;
@@ -82,6 +83,7 @@ fn follow_steps(draft: &mut DecisionDraft<'_>, mut next: NextStep) {
 fn handle_input(draft: &mut DecisionDraft<'_>, input: &Input) -> NextStep {
     match input {
         Input::Configured { settings } => configure::on_configured(draft, settings),
+        Input::ServerToolsOffered { tools } => server_tools::on_server_tools_offered(draft, tools),
         Input::OwnerChanged { epoch, prompt_hash, prompt_fingerprint, .. } => {
             resume::on_owner_changed(draft, *epoch, prompt_hash, prompt_fingerprint.as_ref())
         }

@@ -9,6 +9,7 @@ mod limits_tests;
 pub mod model_change;
 pub mod run_settings;
 pub(crate) mod run_settings_json;
+pub mod server_tools;
 pub mod settings_validation;
 #[cfg(test)]
 mod settings_validation_tests;

@@ -29,6 +29,7 @@ mod resume;
 mod retries;
 mod rows;
 mod run_settings;
+mod server_tools;
 mod session_changes;
 mod steering;
 mod stop;

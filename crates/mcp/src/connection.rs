@@ -54,6 +54,9 @@ pub enum McpError {
     /// The server requires a login.
     #[error("the server requires a login: {0}")]
     NeedsLogin(String),
+    /// The tool is not described any more as it was when it was offered.
+    #[error("the tool has changed, and is not offered as it was")]
+    ToolChanged,
     /// The server answered with an error.
     #[error("{message}")]
     Refused {

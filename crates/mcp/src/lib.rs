@@ -15,7 +15,11 @@ mod http;
 mod managed_server;
 mod mcp_tool;
 mod oauth;
+mod paged_list;
 mod plain_text;
+mod prompts;
+mod resource_tools;
+mod resources;
 mod result_content;
 mod server;
 mod server_config;
@@ -42,12 +46,15 @@ pub use oauth::{
     BrowserOpener, LoginPrompt, LoginStore, OAuthAuthorization, OAuthClient, OAuthError,
     RegisteredClient, StoredLogin,
 };
+pub use prompts::{PromptArgument, PromptDefinition};
+pub use resource_tools::{ListResourcesTool, ReadResourceTool};
+pub use resources::ResourceDefinition;
 pub use server::McpServer;
 pub use server_config::{
     InvalidServerConfig, McpServerConfig, OAuthConfig, TransportConfig, check_server_name,
 };
 pub use server_inbox::ServerInbox;
-pub use server_set::McpServers;
+pub use server_set::{McpServers, ServerTools};
 pub use stdio::{ServerLauncher, ServerProcess, StdioCommand, StdioConnector};
 pub use tool_definition::{ToolAnnotations, ToolDefinition};
 pub use tool_name::qualified_tool_name;

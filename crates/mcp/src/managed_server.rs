@@ -52,6 +52,12 @@ pub struct ServerSpec {
 pub trait ToolApprovals: Send + Sync + 'static {
     /// Returns the names of those tools whose definitions differ from the approved ones.
     fn withheld(&self, server: &str, definitions: &[ToolDefinition]) -> Vec<String>;
+
+    /// Returns the definitions that the server had when it was last connected, as far as they are
+    /// approved. They are offered before it is connected again.
+    fn remembered(&self, _server: &str) -> Vec<ToolDefinition> {
+        Vec::new()
+    }
 }
 
 /// Approves every definition that is seen first, and withholds one that changes while the process
@@ -112,6 +118,8 @@ struct Wish {
 struct KnownTools {
     offered: Vec<ToolDefinition>,
     withheld: Vec<String>,
+    /// Whether they are as the server had them earlier: it has not been asked yet.
+    are_remembered: bool,
 }
 
 /// A server that is kept connected until this is stopped.
@@ -122,6 +130,8 @@ pub struct ManagedServer {
     inbox: Arc<ServerInbox>,
     state: watch::Sender<ServerState>,
     tools: Mutex<KnownTools>,
+    /// Up to which announced change the tools were read.
+    changes_read: watch::Sender<u64>,
     wish: watch::Sender<Wish>,
     /// Raised when the tools change.
     changes: watch::Sender<u64>,
@@ -138,8 +148,22 @@ impl ManagedServer {
         let roots: Vec<_> = spec.roots.iter().map(std::path::PathBuf::as_path).collect();
         let inbox = Arc::new(ServerInbox::new(&roots));
         let (state, wish) = (watch::Sender::default(), watch::Sender::default());
-        let tools = Mutex::default();
-        let server = Arc::new(Self { spec, approvals, clock, inbox, state, tools, wish, changes });
+        let remembered = approvals.remembered(&spec.name);
+        let are_remembered = !remembered.is_empty();
+        let tools = KnownTools { offered: remembered, withheld: Vec::new(), are_remembered };
+        let tools = Mutex::new(tools);
+        let changes_read = watch::Sender::default();
+        let server = Arc::new(Self {
+            spec,
+            approvals,
+            clock,
+            inbox,
+            state,
+            tools,
+            changes_read,
+            wish,
+            changes,
+        });
         let supervised = Arc::downgrade(&server);
         let wishes = server.wish.subscribe();
         tokio::spawn(async move {
@@ -187,6 +211,24 @@ impl ManagedServer {
         self.tools.lock().offered.clone()
     }
 
+    /// Waits until the tools are known as the server announced them last, so that no call is made of a
+    /// definition that it has changed. A connection that is lost announces nothing more.
+    pub(crate) async fn wait_until_tools_are_known(&self) {
+        let announced = self.inbox.announced_changes();
+        let mut read = self.changes_read.subscribe();
+        let mut states = self.state.subscribe();
+        tokio::select! {
+            _ = read.wait_for(|read| *read >= announced) => {}
+            _ = states.wait_for(|state| !matches!(state, ServerState::Connected(_))) => {}
+        }
+    }
+
+    /// Returns whether the tool is offered with the definition that has this hash.
+    pub(crate) fn offers(&self, tool: &str, definition_hash: &str) -> bool {
+        let tools = self.tools.lock();
+        tools.offered.iter().any(|own| own.name == tool && own.hash() == definition_hash)
+    }
+
     /// Returns the names of the tools that are withheld because their definitions changed.
     #[must_use]
     pub fn withheld(&self) -> Vec<String> {
@@ -198,6 +240,18 @@ impl ManagedServer {
     pub fn tools(self: &Arc<Self>) -> Vec<McpTool> {
         let definitions = self.definitions();
         definitions.iter().map(|definition| McpTool::new(Arc::clone(self), definition)).collect()
+    }
+
+    /// Waits for the answer to a request that is no call, but no longer than a call may be silent.
+    pub(crate) async fn within_call_timeout<T>(
+        &self,
+        request: impl Future<Output = Result<T, McpError>>,
+    ) -> Result<T, McpError> {
+        let ms = self.call_timeout_ms();
+        match tokio::time::timeout(Duration::from_millis(ms), request).await {
+            Ok(answered) => answered,
+            Err(_) => Err(McpError::Unreachable(format!("it was silent for {ms} ms"))),
+        }
     }
 
     /// Returns the connection, waiting until a server that is starting is connected.
@@ -231,6 +285,14 @@ impl ManagedServer {
     pub async fn wait_until_settled(&self) {
         let mut states = self.state.subscribe();
         drop(states.wait_for(|state| !matches!(state, ServerState::Pending)).await);
+    }
+
+    /// Waits until the server offers tools, or cannot: tools that it had earlier are offered before it
+    /// is connected.
+    pub async fn wait_until_offered(&self) {
+        if !self.tools.lock().are_remembered {
+            self.wait_until_settled().await;
+        }
     }
 
     /// Connects the server anew, and waits for the result.
@@ -283,7 +345,13 @@ impl ManagedServer {
         let withheld = self.approvals.withheld(self.name(), &usable);
         let is_offered = |tool: &ToolDefinition| !withheld.contains(&tool.name);
         let offered = usable.into_iter().filter(is_offered).collect();
-        *self.tools.lock() = KnownTools { offered, withheld };
+        *self.tools.lock() = KnownTools { offered, withheld, are_remembered: false };
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Takes the tools back, because the server is not tried again by itself.
+    fn take_tools_back(&self) {
+        *self.tools.lock() = KnownTools::default();
         self.changes.send_modify(|count| *count += 1);
     }
 }
@@ -300,19 +368,21 @@ impl Supervisor {
         let wish = *self.wishes.borrow_and_update();
         if wish.is_disabled {
             server.state.send_replace(ServerState::Disabled);
-            server.set_tools(&[]);
+            server.take_tools_back();
             drop(server);
             return self.wishes.changed().await.is_ok();
         }
         let clock = Arc::clone(&server.clock);
         let began = clock.monotonic_ms();
         // A server that failed is shown as failed until it is connected.
+        let weak = Arc::downgrade(&server);
+        let announced = server.inbox.announced_changes();
         let error = match server.connect().await {
             Ok(connected) => {
                 let connected = Arc::new(connected);
                 server.set_tools(connected.definitions());
+                server.changes_read.send_replace(announced);
                 server.state.send_replace(ServerState::Connected(Arc::clone(&connected)));
-                let weak = Arc::downgrade(&server);
                 drop(server);
                 let error = self.watch(&weak, &connected).await;
                 connected.client().connection().close().await;
@@ -327,10 +397,21 @@ impl Supervisor {
             }
             Err(error) => {
                 server.state.send_replace(ServerState::Failed(error.clone()));
+                server.changes.send_modify(|count| *count += 1);
+                drop(server);
                 error
             }
         };
+        if self.is_given_up(&error) {
+            weak.upgrade().iter().for_each(|server| server.take_tools_back());
+        }
         self.wait_before_restart(&error, clock).await
+    }
+
+    /// Returns whether the server is not tried again by itself after this failure.
+    fn is_given_up(&self, error: &McpError) -> bool {
+        let is_final = matches!(error, McpError::Misconfigured(_) | McpError::NeedsLogin(_));
+        is_final || self.failures >= MAX_FAILURES
     }
 
     /// Watches a connection. Returns why it was lost; `None` if it is to be connected anew.
@@ -345,21 +426,23 @@ impl Supervisor {
                 error = client.connection().wait_until_lost() => return Some(error),
                 _ = self.wishes.changed() => return None,
                 () = client.inbox().wait_for_changed_tools() => {
+                    let announced = client.inbox().announced_changes();
                     let changed = connected.read_tools().await;
                     let server = server.upgrade()?;
                     // A server that cannot say what changed keeps its tools.
                     if let Ok(definitions) = changed {
                         server.set_tools(&definitions);
                     }
+                    server.changes_read.send_replace(announced);
                 }
             }
         }
     }
 
     async fn wait_before_restart(&mut self, error: &McpError, clock: Arc<dyn Clock>) -> bool {
+        let is_given_up = self.is_given_up(error);
         self.failures += 1;
-        let is_final = matches!(error, McpError::Misconfigured(_) | McpError::NeedsLogin(_));
-        if is_final || self.failures > MAX_FAILURES {
+        if is_given_up {
             return self.wishes.changed().await.is_ok();
         }
         if *error == McpError::SessionExpired {

@@ -25,6 +25,8 @@ pub struct McpTool {
     spec: ToolSpec,
     /// The name of the tool on its server.
     remote_name: String,
+    /// The hash of the definition that is offered.
+    definition_hash: String,
     annotations: ToolAnnotations,
     server: Arc<ManagedServer>,
 }
@@ -37,7 +39,7 @@ impl McpTool {
             input_schema: RawJson::encode(&definition.schema_or_any()),
         };
         let (remote_name, annotations) = (definition.name.clone(), definition.annotations);
-        Self { spec, remote_name, annotations, server }
+        Self { spec, remote_name, definition_hash: definition.hash(), annotations, server }
     }
 
     /// Returns the name that the model calls the tool by.
@@ -88,6 +90,18 @@ impl Tool for McpTool {
 }
 
 impl McpTool {
+    /// Returns the connection on which the tool is still what was offered: a server may describe its
+    /// tools differently once it is connected.
+    async fn checked_connection(
+        &self,
+        connect: impl Future<Output = Result<Arc<McpServer>, McpError>>,
+    ) -> Result<Arc<McpServer>, McpError> {
+        let connected = connect.await?;
+        self.server.wait_until_tools_are_known().await;
+        let is_offered = self.server.offers(&self.remote_name, &self.definition_hash);
+        is_offered.then_some(connected).ok_or(McpError::ToolChanged)
+    }
+
     /// Calls the tool. A session that the server has forgotten is opened anew, because the server
     /// has not looked at the call; nothing else is repeated.
     async fn call(&self, context: &CallContext, arguments: Value) -> Result<Value, McpError> {
@@ -96,7 +110,7 @@ impl McpTool {
             "arguments": arguments,
             "_meta": {IDEMPOTENCY_KEY: &*context.idempotency_key},
         });
-        let connected = self.server.connected().await?;
+        let connected = self.checked_connection(self.server.connected()).await?;
         let request = |server: &McpServer| {
             let (client, call) = (Arc::clone(server.client()), call.clone());
             let heartbeat = context.heartbeat.clone();
@@ -104,7 +118,8 @@ impl McpTool {
         };
         match request(&connected).await {
             Err(McpError::SessionExpired) => {
-                let reconnected = self.server.connected_after(&connected).await?;
+                let reconnected = self.server.connected_after(&connected);
+                let reconnected = self.checked_connection(reconnected).await?;
                 request(&reconnected).await
             }
             answered => answered,
@@ -112,7 +127,7 @@ impl McpTool {
     }
 }
 
-fn tool_error(server: &str, error: &McpError) -> ToolError {
+pub(crate) fn tool_error(server: &str, error: &McpError) -> ToolError {
     let (code, hint) = match error {
         McpError::ConnectionLost(_) => (
             "mcp_connection_lost",
@@ -125,6 +140,11 @@ fn tool_error(server: &str, error: &McpError) -> ToolError {
         McpError::NeedsLogin(_) => {
             ("mcp_needs_login", "do without the tool; the user can run `windlass mcp login`")
         }
+        McpError::ToolChanged => (
+            "mcp_tool_changed",
+            "it had no effect; use the tools that are offered now. If it is withheld, the user can \
+             look at the change and run `windlass mcp reset-approvals`",
+        ),
         McpError::Refused { .. } => ("mcp_error", "change the input or do without the tool"),
         McpError::Invalid(_) => ("mcp_protocol", "do without the tool"),
     };

@@ -1,8 +1,18 @@
 //! The result of a call, from the content of MCP to that of the model.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
+
+use crate::plain_text::plain_text;
+
+/// Length of an image as base64, in bytes: what providers accept.
+const MAX_IMAGE_BYTES: usize = 5 << 20;
+
+/// Length of a name or a URI, in characters.
+const MAX_LABEL_CHARS: usize = 1_000;
 
 /// Returns the outcome of a call. The text of an error is what the tool says.
 pub(crate) fn outcome_of_result(result: &Value) -> ToolOutcome {
@@ -13,6 +23,11 @@ pub(crate) fn outcome_of_result(result: &Value) -> ToolOutcome {
         let hint = "change the input or do without the tool";
         return ToolOutcome::Failed(ToolError::new("mcp_tool_error", text, hint));
     }
+    outcome_of_blocks(blocks)
+}
+
+/// Returns the outcome with these blocks.
+pub(crate) fn outcome_of_blocks(blocks: Vec<Value>) -> ToolOutcome {
     let detail = RawJson::encode(&blocks);
     // A text alone is a string, so that a long one is cut as text and not as JSON.
     let content = match &blocks[..] {
@@ -38,29 +53,67 @@ fn content_blocks(result: &Value) -> Vec<Value> {
     blocks
 }
 
-fn content_block(block: &Value) -> Value {
+pub(crate) fn content_block(block: &Value) -> Value {
     let field = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default();
     match field("type") {
         "text" => text_block(field("text")),
         "image" => image_block(field("mimeType"), field("data")),
-        "audio" => text_block(&format!("[audio, {}]", field("mimeType"))),
-        "resource_link" => text_block(&format!("{}: {}", field("name"), field("uri"))),
+        "audio" => data_block("audio", field("mimeType"), field("data")),
+        "resource_link" => link_block(block),
         "resource" => resource_block(block.get("resource").unwrap_or(&Value::Null)),
         _ => text_block(&block.to_string()),
     }
 }
 
+/// An image that a provider accepts; anything else would make every later request fail.
 fn image_block(media_type: &str, data: &str) -> Value {
+    let is_known = matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp");
+    let is_data = || BASE64.decode(data).is_ok_and(|bytes| is_image(media_type, &bytes));
+    if !is_known || data.len() > MAX_IMAGE_BYTES || !is_data() {
+        return data_block("image that cannot be shown", media_type, data);
+    }
     let source = json!({"type": "base64", "media_type": media_type, "data": data});
     json!({"type": "image", "source": source})
 }
 
-fn resource_block(resource: &Value) -> Value {
+/// Returns whether the data begins as its media type says.
+fn is_image(media_type: &str, bytes: &[u8]) -> bool {
+    match media_type {
+        "image/png" => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
+        "image/jpeg" => bytes.starts_with(&[0xff, 0xd8, 0xff]),
+        "image/gif" => bytes.starts_with(b"GIF8"),
+        "image/webp" => bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP"),
+        _ => false,
+    }
+}
+
+/// Says what was left out: a model cannot read it.
+fn data_block(what: &str, media_type: &str, data: &str) -> Value {
+    let kind = plain_text(media_type, MAX_LABEL_CHARS);
+    text_block(&format!("[{what}, {kind}, {} bytes]", data.len() / 4 * 3))
+}
+
+fn link_block(link: &Value) -> Value {
+    let field = |name: &str| {
+        let text = link.get(name).and_then(Value::as_str).unwrap_or_default();
+        plain_text(text, MAX_LABEL_CHARS)
+    };
+    let about = match field("description") {
+        text if text.is_empty() => String::new(),
+        text => format!(" ({text})"),
+    };
+    text_block(&format!("{}: {}{about}", field("name"), field("uri")))
+}
+
+/// The content of a resource.
+pub(crate) fn resource_block(resource: &Value) -> Value {
     let field = |name: &str| resource.get(name).and_then(Value::as_str);
-    let uri = field("uri").unwrap_or_default();
-    match (field("text"), field("mimeType")) {
+    let uri = plain_text(field("uri").unwrap_or_default(), MAX_LABEL_CHARS);
+    let kind = field("mimeType").unwrap_or("data");
+    match (field("text"), field("blob")) {
         (Some(text), _) => text_block(&format!("{uri}:\n{text}")),
-        (None, kind) => text_block(&format!("[{uri}, {}]", kind.unwrap_or("data"))),
+        (None, Some(blob)) if kind.starts_with("image/") => image_block(kind, blob),
+        (None, blob) => data_block(&uri, kind, blob.unwrap_or_default()),
     }
 }
 

@@ -6,14 +6,13 @@ use serde_json::{Value, json};
 
 use crate::client::McpClient;
 use crate::connection::{McpConnection, McpError};
+use crate::paged_list::read_list;
+use crate::prompts::{MAX_PROMPTS, PromptDefinition};
 use crate::server_inbox::ServerInbox;
 use crate::tool_definition::ToolDefinition;
 
 /// The version of the protocol that we speak.
 pub(crate) const PROTOCOL_VERSION: &str = "2025-11-25";
-
-/// Maximum number of pages of a tool list.
-const MAX_PAGES: usize = 100;
 
 /// Maximum number of tools of one server.
 const MAX_TOOLS: usize = 1_000;
@@ -28,6 +27,7 @@ pub struct McpServer {
     instructions: Option<String>,
     capabilities: Value,
     tools: Vec<ToolDefinition>,
+    prompts: Vec<PromptDefinition>,
     client: Arc<McpClient>,
 }
 
@@ -69,9 +69,15 @@ impl McpServer {
             instructions,
             capabilities,
             tools: Vec::new(),
+            prompts: Vec::new(),
             client: Arc::new(client),
         };
         server.tools = server.read_tools().await?;
+        if server.has_capability("prompts") {
+            let listed = read_list(&server.client, ("prompts/list", "prompts"), MAX_PROMPTS).await;
+            // Tools work without them.
+            server.prompts = listed.unwrap_or_default();
+        }
         Ok(server)
     }
 
@@ -81,7 +87,7 @@ impl McpServer {
     ///
     /// Returns an [`McpError`] like [`McpServer::connect`].
     pub async fn read_tools(&self) -> Result<Vec<ToolDefinition>, McpError> {
-        match list_tools(&self.client).await {
+        match read_list(&self.client, ("tools/list", "tools"), MAX_TOOLS).await {
             // A server without tools does not know the method.
             Err(McpError::Refused { code: METHOD_NOT_FOUND, .. })
                 if !self.has_capability("tools") =>
@@ -122,6 +128,12 @@ impl McpServer {
         &self.tools
     }
 
+    /// Returns the prompts that the server offered when it was connected.
+    #[must_use]
+    pub fn prompts(&self) -> &[PromptDefinition] {
+        &self.prompts
+    }
+
     pub(crate) fn client(&self) -> &Arc<McpClient> {
         &self.client
     }
@@ -129,24 +141,3 @@ impl McpServer {
 
 /// JSON-RPC: there is no such method.
 const METHOD_NOT_FOUND: i64 = -32601;
-
-async fn list_tools(client: &McpClient) -> Result<Vec<ToolDefinition>, McpError> {
-    let mut tools = Vec::new();
-    let mut cursor: Option<Value> = None;
-    for _ in 0..MAX_PAGES {
-        let params = cursor.take().map_or_else(|| json!({}), |next| json!({"cursor": next}));
-        let mut page = client.request("tools/list", params).await?;
-        let listed = page.get_mut("tools").map(Value::take).unwrap_or_default();
-        let listed: Vec<ToolDefinition> = serde_json::from_value(listed)
-            .map_err(|error| McpError::Invalid(format!("tools/list: {error}")))?;
-        tools.extend(listed);
-        if tools.len() > MAX_TOOLS {
-            return Err(McpError::Invalid(format!("it has more than {MAX_TOOLS} tools")));
-        }
-        cursor = page.get_mut("nextCursor").map(Value::take).filter(Value::is_string);
-        if cursor.is_none() {
-            return Ok(tools);
-        }
-    }
-    Err(McpError::Invalid(format!("its tool list has more than {MAX_PAGES} pages")))
-}

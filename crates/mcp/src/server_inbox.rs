@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ pub struct ServerInbox {
     /// The folders that the server may know of.
     roots: Vec<String>,
     tools_changed: Notify,
+    /// How often the server said that its tools have changed.
+    announced_changes: AtomicU64,
     progress: Mutex<HashMap<u64, CallHeartbeat>>,
     log: Mutex<Vec<String>>,
 }
@@ -48,7 +51,10 @@ impl ServerInbox {
     /// Handles a notification.
     pub fn on_notification(&self, method: &str, params: &Value) {
         match method {
-            "notifications/tools/list_changed" => self.tools_changed.notify_one(),
+            "notifications/tools/list_changed" => {
+                self.announced_changes.fetch_add(1, Ordering::SeqCst);
+                self.tools_changed.notify_one();
+            }
             "notifications/progress" => self.on_progress(params),
             "notifications/message" => self.on_log_message(params),
             _ => {}
@@ -127,6 +133,11 @@ impl ServerInbox {
     #[must_use]
     pub fn log_lines(&self) -> Vec<String> {
         self.log.lock().clone()
+    }
+
+    /// Returns how often the server said that its tools have changed.
+    pub(crate) fn announced_changes(&self) -> u64 {
+        self.announced_changes.load(Ordering::SeqCst)
     }
 
     /// Waits until the server says that its tools have changed.

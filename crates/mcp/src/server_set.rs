@@ -6,8 +6,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
-use windlass_runtime::ToolRegistry;
 use windlass_runtime::ports::{BoxFuture, Clock};
+use windlass_runtime::{ToolRegistry, ToolSource};
 
 use crate::connection::{McpConnection, McpConnector, McpError};
 use crate::managed_server::{ManagedServer, ServerSpec, ToolApprovals};
@@ -87,6 +87,18 @@ impl McpServers {
         drop(tokio::time::timeout(Duration::from_millis(limit_ms), all).await);
     }
 
+    /// Waits until every server offers tools or cannot, but not longer than this. A server that was
+    /// connected earlier offers what it had then, and is not waited for.
+    pub async fn wait_until_offered(&self, limit_ms: u64) {
+        let servers = self.list();
+        let all = async {
+            for server in &servers {
+                server.wait_until_offered().await;
+            }
+        };
+        drop(tokio::time::timeout(Duration::from_millis(limit_ms), all).await);
+    }
+
     /// Returns the tools that are offered now. No server can take the name of another tool: names
     /// begin with that of the server.
     #[must_use]
@@ -100,6 +112,42 @@ impl McpServers {
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+}
+
+/// The tools of servers as they are now, adapted to what a process offers.
+pub struct ServerTools {
+    servers: McpServers,
+    adapt: Box<dyn Fn(&ToolRegistry) -> ToolRegistry + Send + Sync>,
+    changes: watch::Receiver<u64>,
+    /// The tools of a state of the servers, by the number of changes up to it.
+    adapted: Mutex<Option<(u64, ToolRegistry)>>,
+}
+
+impl ServerTools {
+    /// Creates the source of the tools of these servers.
+    #[must_use]
+    pub fn new(
+        servers: McpServers,
+        adapt: impl Fn(&ToolRegistry) -> ToolRegistry + Send + Sync + 'static,
+    ) -> Self {
+        let changes = servers.changes();
+        Self { servers, adapt: Box::new(adapt), changes, adapted: Mutex::default() }
+    }
+}
+
+impl ToolSource for ServerTools {
+    fn tools(&self) -> ToolRegistry {
+        let count = *self.changes.borrow();
+        let mut adapted = self.adapted.lock();
+        match &*adapted {
+            Some((known, tools)) if *known == count => tools.clone(),
+            Some(_) | None => {
+                let tools = (self.adapt)(&self.servers.tools());
+                *adapted = Some((count, tools.clone()));
+                tools
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A tool as its server describes it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use windlass_core::message::raw_json::RawJson;
 
@@ -16,7 +16,7 @@ const MAX_NAME_CHARS: usize = 256;
 const MAX_SCHEMA_BYTES: usize = 64 << 10;
 
 /// A tool as its server describes it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDefinition {
     /// The name of the tool on its server.
@@ -34,7 +34,7 @@ pub struct ToolDefinition {
 
 /// What a server says about the effects of a tool. A server may lie, so nothing is allowed because
 /// of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ToolAnnotations {
     /// It changes nothing.
@@ -45,7 +45,8 @@ pub struct ToolAnnotations {
 
 impl ToolDefinition {
     /// Returns the description without characters that a person does not see, and bounded.
-    pub(crate) fn plain_description(&self) -> String {
+    #[must_use]
+    pub fn plain_description(&self) -> String {
         plain_text(&self.description, MAX_DESCRIPTION_CHARS)
     }
 

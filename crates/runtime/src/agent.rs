@@ -47,4 +47,16 @@ impl Agent {
         let ports = Ports { model, tools, hooks: Arc::new(NoHooks), store, clock };
         Self { ports, settings: Arc::new(settings) }
     }
+
+    /// Offers the tools of servers as they are now.
+    #[must_use]
+    pub(crate) fn with_current_server_tools(mut self) -> Self {
+        if self.ports.tools.has_source() {
+            let tools = self.ports.tools.server_tools();
+            if !self.settings.server_tools().eq(&tools) {
+                Arc::make_mut(&mut self.settings).set_server_tools(&tools);
+            }
+        }
+        self
+    }
 }

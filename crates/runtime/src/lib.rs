@@ -36,6 +36,6 @@ pub use json_schema::JsonSchema;
 pub use lane_host::LaneHost;
 pub use session::{RunOutcome, RunStream, Session};
 pub use system_clock::SystemClock;
-pub use tool_registry::ToolRegistry;
+pub use tool_registry::{ToolRegistry, ToolSource};
 pub use unconfined_launcher::UnconfinedLauncher;
 pub use worker_loop::{StoreStatus, StoreStatusObserver, WorkerSettings};

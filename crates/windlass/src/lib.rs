@@ -231,20 +231,6 @@ pub use windlass_runtime::RunStream;
 #[doc(inline)]
 pub use windlass_runtime::Session;
 /// ```
-/// use std::sync::Arc;
-/// use windlass::tools::{GlobTool, GrepTool, ReadTool};
-/// use windlass::{ToolRegistry, Windlass};
-///
-/// let tools = ToolRegistry::default()
-///     .with(ReadTool::new("."))
-///     .with(GlobTool::new("."))
-///     .with(GrepTool::new("."));
-/// assert!(tools.get("Grep").is_some());
-/// let builder = Windlass::builder().tools(tools.filter(|name| name != "Glob"));
-/// ```
-#[doc(inline)]
-pub use windlass_runtime::ToolRegistry;
-/// ```
 /// use windlass::{StreamItem, Windlass, memory::MemoryStore, scripted::Script};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -331,6 +317,20 @@ pub use windlass_runtime::{
     Agent, AgentRegistry, DriveError, LaneHost, StoreStatus, StoreStatusObserver, SystemClock,
     UnconfinedLauncher, WorkerSettings,
 };
+/// ```
+/// use std::sync::Arc;
+/// use windlass::tools::{GlobTool, GrepTool, ReadTool};
+/// use windlass::{ToolRegistry, Windlass};
+///
+/// let tools = ToolRegistry::default()
+///     .with(ReadTool::new("."))
+///     .with(GlobTool::new("."))
+///     .with(GrepTool::new("."));
+/// assert!(tools.get("Grep").is_some());
+/// let builder = Windlass::builder().tools(tools.filter(|name| name != "Glob"));
+/// ```
+#[doc(inline)]
+pub use windlass_runtime::{ToolRegistry, ToolSource};
 #[cfg(feature = "scripted")]
 #[doc(inline)]
 pub use windlass_scripted as scripted;

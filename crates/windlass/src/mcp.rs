@@ -11,9 +11,10 @@ mod server_specs;
 pub use server_specs::{McpServices, SpecOptions};
 pub use windlass_mcp::{
     BrowserOpener, ConfiguredHeaders, FirstSeenApprovals, HttpAuthorization, HttpRequest,
-    HttpResponse, HttpTransport, InvalidServerConfig, LoginPrompt, LoginStore, ManagedServer,
-    McpConnection, McpConnector, McpError, McpServer, McpServerConfig, McpServers, McpTool,
-    OAuthAuthorization, OAuthClient, OAuthConfig, OAuthError, Rejection, ServerInbox,
-    ServerLauncher, ServerSpec, ServerState, StoredLogin, ToolApprovals, ToolDefinition,
-    TransportConfig, check_server_name, qualified_tool_name,
+    HttpResponse, HttpTransport, InvalidServerConfig, ListResourcesTool, LoginPrompt, LoginStore,
+    ManagedServer, McpConnection, McpConnector, McpError, McpServer, McpServerConfig, McpServers,
+    McpTool, OAuthAuthorization, OAuthClient, OAuthConfig, OAuthError, PromptDefinition,
+    ReadResourceTool, Rejection, ServerInbox, ServerLauncher, ServerSpec, ServerState, ServerTools,
+    StoredLogin, ToolApprovals, ToolDefinition, TransportConfig, check_server_name,
+    qualified_tool_name,
 };

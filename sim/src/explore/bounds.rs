@@ -36,6 +36,8 @@ pub(crate) struct RemainingChoices {
     pub(crate) updates: u8,
     /// Changes of the model.
     pub(crate) models: u8,
+    /// Changes of the tools that servers offer.
+    pub(crate) tool_lists: u8,
     /// Time limits that pass without a timer.
     pub(crate) lapses: u8,
 }

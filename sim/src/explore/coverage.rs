@@ -38,9 +38,10 @@ pub(crate) enum InputKind {
     Counselled,
     Classified,
     SpendingSeen,
+    ToolsOffered,
 }
 
-const INPUTS: [InputKind; 14] = [
+const INPUTS: [InputKind; 15] = [
     InputKind::Configured,
     InputKind::Received,
     InputKind::Adopted,
@@ -55,6 +56,7 @@ const INPUTS: [InputKind; 14] = [
     InputKind::Counselled,
     InputKind::Classified,
     InputKind::SpendingSeen,
+    InputKind::ToolsOffered,
 ];
 
 /// Pairs covered so far: one bit per input, one word per phase.
@@ -116,6 +118,7 @@ pub(crate) fn kind(input: &Input) -> InputKind {
         // The usage of a model call: what it decided comes as a response or a review.
         Input::CallClassified { .. } | Input::HookModelUsed { .. } => InputKind::Classified,
         Input::SharedSpendingUpdated { .. } => InputKind::SpendingSeen,
+        Input::ServerToolsOffered { .. } => InputKind::ToolsOffered,
     }
 }
 

@@ -11,6 +11,7 @@ mod in_flight;
 mod model_calls;
 mod money;
 mod reviews;
+mod server_tools;
 mod state_shape;
 mod time_limits;
 mod window;
@@ -82,7 +83,7 @@ const STATES: [&[StateInvariant]; 6] = [
     time_limits::STATES,
     child_runs::STATES,
 ];
-const STEPS: [&[StepInvariant]; 9] = [
+const STEPS: [&[StepInvariant]; 10] = [
     commands::STEPS,
     state_shape::STEPS,
     ending::STEPS,
@@ -92,8 +93,9 @@ const STEPS: [&[StepInvariant]; 9] = [
     answers::STEPS,
     reviews::STEPS,
     child_runs::STEPS,
+    server_tools::STEPS,
 ];
-const FACTS: [&[RecordInvariant]; 11] = [
+const FACTS: [&[RecordInvariant]; 12] = [
     commands::FACTS,
     ending::FACTS,
     humans::FACTS,
@@ -105,6 +107,7 @@ const FACTS: [&[RecordInvariant]; 11] = [
     answers::FACTS,
     reviews::FACTS,
     child_runs::FACTS,
+    server_tools::FACTS,
 ];
 
 /// Checks a state.

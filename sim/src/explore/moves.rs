@@ -2,12 +2,16 @@
 //! before it, and an append that succeeds unseen is a crash right after it, so both are covered by
 //! `Die`.
 
+use std::sync::Arc;
+
 use windlass_core::call::call_state::Call;
 use windlass_core::log::ids::{CallId, ModelCallId, QuestionId};
+use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::{DefaultDecision, PermissionMode, RuleBehavior};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::question::QuestionKind;
 use windlass_core::run::wanted::{Effect, Wanted};
+use windlass_core::settings::conversation_settings::ToolSpec;
 
 use super::choices::{ClassifierChoice, HookChoice, ModelFaultChoice, ToolReturnChoice};
 use super::config::{CommandDelivery, ExplorerConfig, OwnerChoice};
@@ -51,6 +55,37 @@ pub(crate) enum WorldMove {
     Die { keep: u8, owner: OwnerChoice },
     /// A copy of the lane continues.
     Fork,
+    /// Servers offer other tools: one is connected, dies, or changes what it says about them.
+    OfferTools(ToolList),
+}
+
+/// What servers offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolList {
+    /// Nothing: they are gone.
+    Nothing,
+    /// One tool.
+    One,
+    /// The tool, described differently, and another one.
+    Changed,
+}
+
+impl ToolList {
+    pub(crate) const ALL: [Self; 3] = [Self::Nothing, Self::One, Self::Changed];
+
+    /// Returns the tools.
+    pub(crate) fn to_specs(self) -> Vec<ToolSpec> {
+        let tool = |name: &str, description: &str| ToolSpec {
+            name: Arc::from(name),
+            description: Arc::from(description),
+            input_schema: RawJson::string(""),
+        };
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::One => vec![tool("mcp__s__a", "")],
+            Self::Changed => vec![tool("mcp__s__a", "other"), tool("mcp__s__b", "")],
+        }
+    }
 }
 
 /// What a probe finds. Probes do not lie.
@@ -148,6 +183,9 @@ pub(crate) fn moves(
     lapses(world, wanted, &mut moves);
     deaths(world, &mut moves);
     between_runs(world, &mut moves);
+    if world.left.tool_lists > 0 {
+        moves.extend(ToolList::ALL.map(WorldMove::OfferTools));
+    }
     moves
 }
 

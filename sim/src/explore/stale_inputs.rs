@@ -40,6 +40,13 @@ pub(crate) fn check_stale_inputs(
             return Err(broken("a stale ticket settles nothing", entry));
         }
     }
+    let owner = world.live.run_owner.iter();
+    let tools = owner.flat_map(|owner| owner.server_tools().cloned()).collect();
+    let input = Input::ServerToolsOffered { tools };
+    seen.note(place, kind(&input));
+    if let Some(entry) = sim.eyes.decide(&world.live, world.now, input) {
+        return Err(broken("a list of tools that is known changes nothing", entry));
+    }
     for body in stale_commands(world) {
         let input = Input::CommandsReceived { messages: vec![InboxMessage { id: 999, body }] };
         seen.note(place, kind(&input));

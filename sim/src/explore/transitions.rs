@@ -10,6 +10,7 @@ use windlass_core::message::reply::{ModelReply, TokenUsage};
 use windlass_core::run::active_run::{PendingModelCall, Run};
 use windlass_core::run::side_requests::CLASSIFICATION_RESERVED_TOKENS;
 use windlass_core::run::wanted::Effect;
+use windlass_core::settings::conversation_settings::Settings;
 
 use super::bounds::{RemainingChoices, spend};
 use super::choices;
@@ -18,7 +19,7 @@ use super::config::{CommandDelivery, ExplorerConfig, OwnerChoice, UsageReporting
 use super::core_under_test::CoreUnderTest;
 use super::invariants::{self, BrokenInvariant};
 use super::ledger::Ledger;
-use super::moves::{CommandChoice, ProbeChoice, TimeLapse, WorldMove, streamed_blocks};
+use super::moves::{CommandChoice, ProbeChoice, TimeLapse, ToolList, WorldMove, streamed_blocks};
 use super::review_choices::{self, ReviewChoice};
 use super::world::ExploredState;
 
@@ -61,6 +62,7 @@ impl ExplorerSim<'_> {
             WorldMove::Tick => self.tick(&mut world)?,
             WorldMove::Configure | WorldMove::Offer(_) => self.configure(&mut world, step)?,
             WorldMove::Lapse(lapse) => self.lapse(&mut world, lapse),
+            WorldMove::OfferTools(list) => self.offer_tools(&mut world, list)?,
             WorldMove::Advise(says) => self.return_review(&mut world, says)?,
             WorldMove::Say(_) | WorldMove::Block(_) | WorldMove::Fail(_) => {
                 self.of_model(&mut world, step)?;
@@ -266,6 +268,27 @@ impl ExplorerSim<'_> {
         )
     }
 
+    /// Servers offer other tools. The list is taken at once, unless a model call is in flight.
+    fn offer_tools(
+        &self,
+        world: &mut ExploredState,
+        list: ToolList,
+    ) -> Result<(), BrokenInvariant> {
+        let tools = list.to_specs();
+        self.feed(world, Input::ServerToolsOffered { tools: tools.clone() })?;
+        let live = &world.live;
+        let is_free = live.run.as_ref().is_some_and(|run| run.pending_model_call().is_none());
+        let is_taken = |owner: &Arc<Settings>| owner.server_tools().eq(&tools);
+        if is_free && !live.run_owner.as_ref().is_some_and(is_taken) {
+            let what = "it was not taken";
+            return Err(BrokenInvariant::new(
+                "a list of tools is taken between model calls",
+                &what,
+            ));
+        }
+        Ok(())
+    }
+
     /// Forks the lane. The copy continues; the ledger of the observer was about the other lane.
     fn fork(&self, world: &mut ExploredState) -> Result<(), BrokenInvariant> {
         let at = world.live.head;
@@ -353,6 +376,7 @@ fn charge(left: &mut RemainingChoices, before: &ExploredState, step: WorldMove) 
         WorldMove::Die { keep, .. } if usize::from(keep) == newest => &mut left.crashes,
         WorldMove::Die { .. } => &mut left.outages,
         WorldMove::Fork => &mut left.forks,
+        WorldMove::OfferTools(_) => &mut left.tool_lists,
         WorldMove::Say(_) | WorldMove::Fire(_) | WorldMove::Hook(..) => return,
         WorldMove::Think(..) | WorldMove::Advise(_) => return,
         WorldMove::Probe(..) | WorldMove::Tick | WorldMove::Configure | WorldMove::Drain => return,

@@ -39,7 +39,8 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
         ],
     ),
     // A front end: a client of the facade.
-    ("windlass-server", &["windlass"]),
+    ("windlass-mcp-server", &["windlass"]),
+    ("windlass-server", &["windlass", "windlass-mcp-server"]),
     ("windlass-acp", &["windlass"]),
     (
         "windlass-cli",
@@ -51,6 +52,7 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
             "windlass-tools",
             "windlass-store",
             "windlass-mcp",
+            "windlass-mcp-server",
             "windlass-sandbox",
             "windlass-web",
             "windlass",

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::AgentArgs;
+
 /// Which MCP servers offer tools.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "MCP servers")]
@@ -99,6 +101,29 @@ pub(crate) enum McpCommand {
         /// The name of the server
         name: Option<String>,
     },
+    /// Be an MCP server over standard input and output: its tools start, follow, answer, cancel and
+    /// explain durable runs
+    Serve(Box<McpServeArgs>),
+}
+
+impl McpCommand {
+    /// Returns whether the command works on runs until it is told to stop.
+    pub(crate) fn is_serve(&self) -> bool {
+        matches!(self, Self::Serve(_))
+    }
+}
+
+/// How runs are served to MCP clients.
+#[derive(Debug, Args)]
+pub(crate) struct McpServeArgs {
+    /// Serve only, and leave the runs to `windlass worker` processes
+    #[arg(long)]
+    pub(crate) no_worker: bool,
+    /// Wait N seconds after the end of the input for running tool calls to finish (0 to 3600)
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(0..=3_600))]
+    pub(crate) grace_seconds: u64,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 /// A server to add.

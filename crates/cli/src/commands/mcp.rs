@@ -2,6 +2,7 @@
 
 mod change_servers;
 mod login;
+mod serve;
 mod show_servers;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ pub(crate) async fn run(command: McpCommand) -> anyhow::Result<ExitCode> {
         McpCommand::Logout { name, servers } => login::logout(&name, &servers),
         McpCommand::Remove { name, scope } => change_servers::remove(&name, scope),
         McpCommand::ResetApprovals { name } => reset_approvals(name.as_deref()),
+        McpCommand::Serve(args) => Box::pin(serve::run(*args)).await,
     }
 }
 

@@ -18,7 +18,7 @@ use crate::exit::{OrUsageError, UsageError};
 use crate::inspect::id_lookup;
 use crate::output::SignalListener;
 use crate::prompt::slash_command::{self, SlashCommand};
-use crate::prompt::{command_arguments, mentions, prompt_input};
+use crate::prompt::{command_arguments, prompt_content, prompt_input};
 use crate::setup::{self, ModelNeed, OpenConversation, RunSetup};
 use crate::{messages, output, terminal};
 
@@ -49,7 +49,8 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     let setup = setup::start_for_prompt(old.clone(), &print.agent, asks).await?;
     let session = open_session(&print, &setup, old).await?;
     let session = session.with_stream_options(stream_options(&print.agent.output));
-    let blocks = mentions::prompt_blocks(&prompt, &setup.workplace, session.lane());
+    let blocks = prompt_content::build(&prompt, &setup, session.lane()).await;
+    let blocks = blocks.inspect_err(|error| output::print_no_conversation(error, &print))?;
     if print.detach {
         // The worker finds the prompt in the inbox of the conversation.
         let given = run_settings::explicit_run_settings(&print.agent, &setup.settings)?;

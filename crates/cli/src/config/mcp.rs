@@ -4,6 +4,7 @@
 pub(crate) mod approval_file;
 pub(crate) mod login_file;
 pub(crate) mod private_file;
+mod remembered_tools;
 pub(crate) mod server_list;
 pub(crate) mod user_file;
 

@@ -12,7 +12,7 @@ use crate::commands::local_commands;
 use crate::config::permission_mode::apply_mode;
 use crate::inspect::history::ConversationHistory;
 use crate::messages;
-use crate::prompt::mentions;
+use crate::prompt::prompt_content;
 use crate::prompt::slash_command::{self, LocalCommand, LocalCommandCall, SlashCommand};
 use crate::setup::RunSetup;
 use crate::setup::session_changes::{self, MODEL_CHOICES, check_mode, expand_custom_command};
@@ -60,12 +60,12 @@ impl CliSession {
             false => slash_command::parse_slash(text, &self.setup.custom_commands)?,
         };
         match command {
-            None => Ok(self.to_prompt(text, self.setup.settings.clone())),
+            None => self.to_prompt(text, self.setup.settings.clone()).await,
             Some(SlashCommand::Custom(command, rest)) => {
                 let settings = self.setup.settings.clone();
                 let (text, settings) =
                     expand_custom_command((&command, &rest), settings, &self.args)?;
-                Ok(self.to_prompt(&text, settings))
+                self.to_prompt(&text, settings).await
             }
             Some(SlashCommand::Local(call)) => {
                 Ok(PromptMeaning::Answer(self.answer_command(&call).await?))
@@ -73,9 +73,9 @@ impl CliSession {
         }
     }
 
-    fn to_prompt(&self, text: &str, settings: Settings) -> PromptMeaning {
-        let blocks = mentions::prompt_blocks(text, &self.setup.workplace, self.session.lane());
-        PromptMeaning::Prompt { blocks, settings: Box::new(settings) }
+    async fn to_prompt(&self, text: &str, settings: Settings) -> anyhow::Result<PromptMeaning> {
+        let blocks = prompt_content::build(text, &self.setup, self.session.lane()).await?;
+        Ok(PromptMeaning::Prompt { blocks, settings: Box::new(settings) })
     }
 
     async fn answer_command(&self, call: &LocalCommandCall) -> anyhow::Result<String> {

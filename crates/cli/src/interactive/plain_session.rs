@@ -11,7 +11,7 @@ use crate::args::PrintArgs;
 use crate::commands::print;
 use crate::exit::ExitReason;
 use crate::output::{self, SignalListener};
-use crate::prompt::mentions;
+use crate::prompt::prompt_content;
 use crate::setup::{self, HostParts};
 use crate::{messages, terminal};
 
@@ -50,7 +50,7 @@ pub(super) async fn run(print: PrintArgs) -> anyhow::Result<ExitCode> {
             break;
         }
         let signals = SignalListener::new()?;
-        let blocks = mentions::prompt_blocks(&prompt, &setup.workplace, session.lane());
+        let blocks = prompt_content::build(&prompt, &setup, session.lane()).await?;
         let settings = RunSettings::from_settings(&setup.settings);
         let run = session.send_with(blocks, settings).await?;
         last = output::follow_one_run(run, (&session, &setup), &print.agent, signals).await?;

@@ -19,7 +19,7 @@ use crate::args::ToolStatePolicy;
 use crate::exit::ExitReason;
 use crate::messages;
 use crate::output;
-use crate::prompt::mentions;
+use crate::prompt::prompt_content;
 use crate::setup;
 use crate::terminal::{Color, sanitize_text};
 use crate::transcript::TranscriptRecorder;
@@ -73,7 +73,7 @@ impl SessionLoop {
         text: &str,
         settings: RunSettings,
     ) -> anyhow::Result<()> {
-        let mut blocks = self.prompt_blocks(text);
+        let mut blocks = self.prompt_blocks(text).await?;
         let context = self.model.context.iter().map(|text| ContentBlock::text(text));
         blocks.splice(0..0, context);
         let run = RunId::from(setup::new_id());
@@ -84,8 +84,8 @@ impl SessionLoop {
         self.follow(stream).await
     }
 
-    pub(super) fn prompt_blocks(&self, text: &str) -> Vec<ContentBlock> {
-        mentions::prompt_blocks(text, &self.setup.workplace, self.session.lane())
+    pub(super) async fn prompt_blocks(&self, text: &str) -> anyhow::Result<Vec<ContentBlock>> {
+        prompt_content::build(text, &self.setup, self.session.lane()).await
     }
 
     /// Follows a run.
@@ -179,8 +179,13 @@ impl SessionLoop {
 
     async fn steer(&mut self, text: String) {
         session_files::append_history(&text);
-        let blocks = self.prompt_blocks(&text);
-        let sent = self.session.steer_as(RunId::from(setup::new_id()), blocks).await;
+        let sent = match self.prompt_blocks(&text).await {
+            Ok(blocks) => {
+                let run = RunId::from(setup::new_id());
+                self.session.steer_as(run, blocks).await.map_err(anyhow::Error::from)
+            }
+            Err(error) => Err(error),
+        };
         match sent {
             Ok(()) => {
                 self.model.view.add_prompt(&text);

@@ -13,6 +13,7 @@ pub(crate) fn mcp_server_failed(name: &str, error: &McpError) -> String {
         | McpError::Unreachable(_)
         | McpError::ConnectionLost(_)
         | McpError::SessionExpired
+        | McpError::ToolChanged
         | McpError::Refused { .. }
         | McpError::Invalid(_) => format!("MCP server {name} is not available: {error}."),
     }
@@ -66,7 +67,8 @@ pub(crate) fn mcp_server_details(server: &ManagedServer) -> Vec<String> {
     lines.extend(command.map(|command| format!("  command: {command}")));
     lines.extend(text("url").map(|url| format!("  url: {url}")));
     for tool in server.definitions() {
-        let about = tool.description.lines().next().unwrap_or_default().to_owned();
+        let about = tool.plain_description();
+        let about = about.lines().next().unwrap_or_default().to_owned();
         let name = qualified_tool_name(server.name(), &tool.name);
         lines.push(format!("  {name}: {about}"));
     }

@@ -254,6 +254,9 @@ pub(crate) fn record_message(
         R::ModeChanged { mode } => {
             say.timeline(|| format!("the permission mode is {} from here on", stored_name(mode)))
         }
+        R::ServerToolsChanged { added, changed, removed } => {
+            context_records::server_tools_changed(say, [added, changed, removed])
+        }
         R::OwnerChanged { .. } => run::owner_changed(say),
         R::PromptChangeAccepted {} => say.timeline(|| "the changed prompt was accepted"),
         R::PromptWithdrawn {} => say.timeline(|| "the prompt was withdrawn"),

@@ -7,6 +7,7 @@ use windlass::messages::{InitInfo, PluginInfo};
 use windlass::tools::GENERAL_PURPOSE_AGENT;
 
 use crate::config::plugins::Plugin;
+use crate::prompt::prompt_content;
 use crate::sdk::PROTOCOL_VERSION;
 use crate::setup::{RunSetup, mcp_servers};
 use crate::toolset;
@@ -21,7 +22,7 @@ pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
         tools: settings.tools.iter().map(|tool| sdk_tool_name(&tool.name)).collect(),
         model: settings.model.name.to_string(),
         permission_mode: mode.and_then(|mode| Some(mode.as_str()?.to_owned())).unwrap_or_default(),
-        slash_commands: setup.slash_commands.clone(),
+        slash_commands: slash_commands(setup),
         api_key_source: if has_key { "ANTHROPIC_API_KEY" } else { "none" }.to_owned(),
         claude_code_version: PROTOCOL_VERSION.to_owned(),
         windlass_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -32,6 +33,15 @@ pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
         plugins: plugins(setup),
         more: further_fields(setup),
     }
+}
+
+/// The names of the commands that a prompt can begin with, prompts of MCP servers among them.
+fn slash_commands(setup: &RunSetup) -> Vec<String> {
+    let mut names = setup.slash_commands.clone();
+    if !names.is_empty() {
+        names.extend(prompt_content::server_prompt_names(&setup.mcp));
+    }
+    names
 }
 
 /// The plugins in force.

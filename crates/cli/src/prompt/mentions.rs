@@ -12,13 +12,13 @@ use crate::{messages, terminal};
 mod mentions_tests;
 
 /// Maximum number of paths for one prompt.
-const MAX_MENTIONS: usize = 20;
+pub(super) const MAX_MENTIONS: usize = 20;
 
 /// Maximum bytes attached to one prompt; the model can read the rest by itself.
 const MAX_ATTACHED_BYTES: usize = 8 << 20;
 
 /// Punctuation that ends a sentence and not a path.
-const TRAILING_PUNCTUATION: &[char] =
+pub(super) const TRAILING_PUNCTUATION: &[char] =
     &['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '`'];
 
 /// The prompt as it is sent: mentioned files first, each once, then the text.
@@ -49,7 +49,7 @@ pub(crate) fn prompt_blocks(
 }
 
 /// The text after every `@` that starts a word.
-fn find_mentions(prompt: &str) -> impl Iterator<Item = &str> {
+pub(super) fn find_mentions(prompt: &str) -> impl Iterator<Item = &str> {
     let begins = |at: usize| {
         let before = prompt.get(..at).and_then(|before| before.chars().next_back());
         before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '"' | '\'' | '`'))

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
+use super::prompt_content::SERVER_PROMPT_PREFIX;
 use crate::config::claude::custom_commands::CustomCommand;
 
 #[cfg(test)]
@@ -89,6 +90,7 @@ pub(crate) fn parse_slash(
     }
     match customs.iter().find(|custom| custom.name == word) {
         Some(custom) => Ok(Some(SlashCommand::Custom(custom.clone(), arguments))),
+        None if word.starts_with(SERVER_PROMPT_PREFIX) => Ok(None),
         None if Path::new("/").join(word).exists() => Ok(None),
         None => {
             let names = command_names(customs)

@@ -32,7 +32,7 @@ use super::turn::{Turn, TurnEvent, TurnStart};
 use crate::args::PrintArgs;
 use crate::exit::ExitReason;
 use crate::output::{self, SignalAction, SignalListener};
-use crate::prompt::mentions;
+use crate::prompt::prompt_content;
 use crate::setup::{self, RunSetup};
 use crate::terminal;
 
@@ -170,7 +170,7 @@ impl Channel {
     /// Sends a prompt to the run in progress.
     async fn steer(&mut self, prompt: UserPrompt) -> anyhow::Result<()> {
         let run = run_id(&prompt);
-        let blocks = self.prompt_blocks(&prompt);
+        let blocks = self.prompt_blocks(&prompt).await;
         Ok(self.session.steer_as(run, blocks).await?)
     }
 
@@ -197,8 +197,10 @@ impl Channel {
         let run = run_id(prompt);
         let (blocks, settings) = match self.handle_slash_command(prompt).await? {
             PromptMeaning::Done => return Ok(()),
-            PromptMeaning::Prompt => (self.prompt_blocks(prompt), None),
-            PromptMeaning::Custom { text, settings } => (self.text_blocks(&text), Some(settings)),
+            PromptMeaning::Prompt => (self.prompt_blocks(prompt).await, None),
+            PromptMeaning::Custom { text, settings } => {
+                (self.text_blocks(&text).await, Some(settings))
+            }
         };
         let (stream, run) = match self.unfinished_run().await? {
             // A run that was interrupted continues, and gets the prompt on its way.
@@ -261,15 +263,21 @@ impl Channel {
     }
 
     /// The content of a prompt, with the files that it mentions.
-    fn prompt_blocks(&self, prompt: &UserPrompt) -> Vec<ContentBlock> {
+    async fn prompt_blocks(&self, prompt: &UserPrompt) -> Vec<ContentBlock> {
         match prompt.as_text() {
-            Some(text) if !prompt.is_verbatim => self.text_blocks(&text),
+            Some(text) if !prompt.is_verbatim => self.text_blocks(&text).await,
             _ => prompt.content.clone().unwrap_or_default(),
         }
     }
 
-    fn text_blocks(&self, text: &str) -> Vec<ContentBlock> {
-        mentions::prompt_blocks(text, &self.setup.workplace, self.session.lane())
+    async fn text_blocks(&self, text: &str) -> Vec<ContentBlock> {
+        match prompt_content::build(text, &self.setup, self.session.lane()).await {
+            Ok(blocks) => blocks,
+            Err(error) => {
+                terminal::print_note(&crate::messages::warning(&error.to_string()));
+                vec![ContentBlock::text(text)]
+            }
+        }
     }
 
     async fn on_turn_event(&mut self, event: TurnEvent) -> anyhow::Result<()> {

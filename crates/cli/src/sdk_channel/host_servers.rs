@@ -52,7 +52,7 @@ fn describe_server(server: &ManagedServer) -> Value {
             let tools = tools.iter().map(|tool| {
                 json!({
                     "name": tool.name,
-                    "description": tool.description,
+                    "description": tool.plain_description(),
                     "annotations": {
                         "readOnly": tool.annotations.read_only_hint,
                     },

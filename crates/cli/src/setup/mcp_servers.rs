@@ -1,14 +1,14 @@
 //! Starts the MCP servers of a process.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use windlass::ToolRegistry;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::mcp::{
-    HttpAuthorization, LoginStore, ManagedServer, McpError, McpServerConfig, McpServers,
-    McpServices, OAuthAuthorization, OAuthClient, ServerSpec, ServerState, SpecOptions,
-    TransportConfig,
+    HttpAuthorization, ListResourcesTool, LoginStore, ManagedServer, McpError, McpServerConfig,
+    McpServers, McpServices, OAuthAuthorization, OAuthClient, ReadResourceTool, ServerSpec,
+    ServerState, ServerTools, SpecOptions, TransportConfig,
 };
 use windlass::messages::McpServerStatus;
 use windlass::ports::{Clock, ProcessLauncher};
@@ -22,6 +22,10 @@ use crate::config::mcp::{ConfiguredServer, server_list};
 use crate::config::trust::folder_trust::FolderTrust;
 use crate::exit::OrUsageError;
 use crate::{messages, terminal, toolset};
+
+/// How long a run waits for servers that were never connected before: what they offer is not known.
+/// The tools of a slower one are offered when it is connected.
+const NEW_SERVERS_MS: u64 = 5_000;
 
 /// Starts to connect the servers, those of the program that drives this process among them.
 pub(crate) fn start_servers(
@@ -87,21 +91,57 @@ pub(crate) async fn wait_until_settled(servers: &McpServers) {
     }
 }
 
-/// Reports servers without tools, and tools that are withheld.
-pub(crate) fn report_problems(servers: &McpServers) {
-    for server in servers.list() {
-        match server.state() {
-            ServerState::Failed(error) => {
-                terminal::print_note(&messages::mcp_server_failed(server.name(), &error));
+/// Reports servers without tools, and tools that are withheld: each once.
+struct ProblemReporter {
+    servers: Vec<(Weak<ManagedServer>, ReportedProblems)>,
+}
+
+/// What was reported of one server.
+#[derive(Default)]
+struct ReportedProblems {
+    is_late: bool,
+    is_failed: bool,
+    withheld: Vec<String>,
+}
+
+impl ProblemReporter {
+    fn new(servers: &McpServers) -> Self {
+        let servers = servers.list();
+        let new = |server: &Arc<ManagedServer>| (Arc::downgrade(server), Default::default());
+        Self { servers: servers.iter().map(new).collect() }
+    }
+
+    /// Reports what is known, and the rest when it becomes known.
+    fn report_from_now_on(mut self, servers: &McpServers) {
+        self.report();
+        let mut changes = servers.changes();
+        tokio::spawn(async move {
+            while changes.changed().await.is_ok() {
+                self.report();
             }
-            ServerState::Pending => {
+        });
+    }
+
+    fn report(&mut self) {
+        for (server, reported) in &mut self.servers {
+            let Some(server) = server.upgrade() else { continue };
+            let is_late = matches!(server.state(), ServerState::Pending);
+            if is_late && server.definitions().is_empty() && !reported.is_late {
+                reported.is_late = true;
                 terminal::print_note(&messages::mcp_server_pending(server.name()));
             }
-            ServerState::Connected(_) | ServerState::Disabled => {}
-        }
-        let withheld = server.withheld();
-        if !withheld.is_empty() {
-            terminal::print_note(&messages::mcp_tools_withheld(server.name(), &withheld));
+            if let ServerState::Failed(error) = server.state()
+                && !std::mem::replace(&mut reported.is_failed, true)
+            {
+                terminal::print_note(&messages::mcp_server_failed(server.name(), &error));
+            }
+            let withheld = server.withheld();
+            if withheld != reported.withheld {
+                if !withheld.is_empty() {
+                    terminal::print_note(&messages::mcp_tools_withheld(server.name(), &withheld));
+                }
+                reported.withheld = withheld;
+            }
         }
     }
 }
@@ -115,7 +155,7 @@ pub(crate) fn statuses(servers: &McpServers) -> Vec<McpServerStatus> {
     servers.list().iter().map(status).collect()
 }
 
-/// Starts the MCP servers and waits until they have answered. A command that makes no model call
+/// Starts the MCP servers, and waits for those whose tools are not known yet. A command that makes no model call
 /// needs none.
 pub(super) async fn start_for_runs(
     args: &AgentArgs,
@@ -132,20 +172,33 @@ pub(super) async fn start_for_runs(
         ModelNeed::NotNeeded => Vec::new(),
     };
     let servers = start_servers(&configured, hosted, &folder.folder, ports);
-    wait_until_settled(&servers).await;
-    report_problems(&servers);
+    servers.wait_until_offered(NEW_SERVERS_MS).await;
+    ProblemReporter::new(&servers).report_from_now_on(&servers);
     Ok(servers)
 }
 
-/// Offers the tools of MCP servers, too.
+/// Offers the tools of MCP servers, too, as they are whenever the model is called.
 pub(super) fn offer_tools(
     settings: &mut Settings,
     tools: ToolRegistry,
     servers: &McpServers,
     workplace: &ToolContext,
 ) -> ToolRegistry {
-    let offered = windlass::tools::with_long_results(&servers.tools(), workplace);
-    let tools = toolset::with_mcp_tools(tools, &offered, &settings.rules);
+    if servers.list().is_empty() {
+        return tools;
+    }
+    let (rules, place) = (settings.rules.clone(), workplace);
+    let workplace = workplace.clone();
+    let source = ServerTools::new(servers.clone(), move |offered| {
+        let allowed = toolset::without_denied(offered, &rules);
+        windlass::tools::with_long_results(&allowed, &workplace)
+    });
+    let reading = ToolRegistry::default()
+        .with(ListResourcesTool(servers.clone()))
+        .with(ReadResourceTool(servers.clone()));
+    let reading = toolset::without_denied(&reading, &settings.rules);
+    let tools = tools.merge(windlass::tools::with_long_results(&reading, place));
+    let tools = toolset::with_tool_search(tools, &settings.rules).with_source(Arc::new(source));
     settings.tools = tools.specs();
     tools
 }

@@ -92,7 +92,7 @@ fn read(home: &TestHome, name: &str) -> String {
     std::fs::read_to_string(home.path(name)).unwrap_or_default()
 }
 
-// spec: ROUNDS-19
+// spec: ROUNDS-19, TOOLS-06
 #[test]
 fn a_tool_of_a_server_is_called_with_its_idempotency_key() {
     let home = desk_home();

@@ -17,7 +17,7 @@ use crate::message::response_envelope::ResponseEnvelope;
 use crate::permission::{HookPreference, PermissionRule};
 use crate::run::prompt_change::PromptFingerprint;
 use crate::run::review::{ReviewId, ReviewResult};
-use crate::settings::conversation_settings::Settings;
+use crate::settings::conversation_settings::{Settings, ToolSpec};
 
 /// An input of `decide`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -27,6 +27,12 @@ pub enum Input {
     Configured {
         /// The settings.
         settings: Arc<Settings>,
+    },
+    /// The tools of servers are others than before: their lists change while a run is active.
+    #[serde(rename = "server_tools_offered/1")]
+    ServerToolsOffered {
+        /// The tools that are offered now, by name.
+        tools: Vec<ToolSpec>,
     },
     /// Commands were read from the inbox.
     #[serde(rename = "commands_received/1")]

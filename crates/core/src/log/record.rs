@@ -35,6 +35,19 @@ pub enum Record {
     /// The settings of the input apply from here on.
     #[serde(rename = "configured/1")]
     Configured {},
+    /// The tools of servers changed; the next model call is offered those of the input.
+    #[serde(rename = "server_tools_changed/1")]
+    ServerToolsChanged {
+        /// Names of new tools.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        added: Vec<Arc<str>>,
+        /// Names of tools whose definitions changed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changed: Vec<Arc<str>>,
+        /// Names of tools that are no longer offered.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        removed: Vec<Arc<str>>,
+    },
     /// The prompt of this inbox message was queued.
     #[serde(rename = "prompt_queued/1")]
     PromptQueued {

@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use crate::message::raw_json::RawJson;
 use crate::settings::conversation_settings::{Settings, ToolSpec};
+use crate::settings::server_tools::SERVER_TOOL_PREFIX;
 
 #[cfg(test)]
 #[path = "loaded_tools_tests.rs"]
@@ -24,7 +25,7 @@ mod loaded_tools_tests;
 pub const TOOL_SEARCH: &str = "ToolSearch";
 
 /// What the names of tools that may be deferred begin with: those of MCP servers.
-const DEFERRABLE_PREFIX: &str = "mcp__";
+const DEFERRABLE_PREFIX: &str = SERVER_TOOL_PREFIX;
 
 /// The share of the window at which tools are never deferred.
 const NEVER_PERCENT: u8 = 100;

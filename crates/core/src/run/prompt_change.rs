@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::message::raw_json::{RawJson, sha256_hex};
 use crate::settings::conversation_settings::{Settings, ToolSpec};
+use crate::settings::server_tools::is_server_tool;
 
 /// Maximum number of tools named in one sentence.
 const MAX_NAMED_TOOLS: usize = 8;
@@ -46,7 +47,8 @@ impl Settings {
         };
         let system = Arc::from(sha256_hex(self.system.as_bytes()));
         let folder = self.rules.root.clone();
-        PromptFingerprint { folder, system, tools: self.tools.iter().map(tool).collect() }
+        let lasting = self.tools.iter().filter(|tool| !is_server_tool(&tool.name));
+        PromptFingerprint { folder, system, tools: lasting.map(tool).collect() }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::message::prompt_texts;
 use crate::message::raw_json::{RawJson, sha256_hex};
 use crate::permission::{PermissionMode, Permissions};
 use crate::settings::limits::{Limits, RunTimeLimits};
+use crate::settings::server_tools::is_server_tool;
 
 pub use crate::settings::temperature::{InvalidTemperature, Temperature};
 
@@ -436,10 +437,12 @@ impl Settings {
         std::iter::once(&*self.system).chain(tools)
     }
 
-    /// Returns the hash of the prompt before the conversation: system prompt and tools.
+    /// Returns the hash of the prompt before the conversation: system prompt and tools, without those
+    /// of servers, which come and go.
     #[must_use]
     pub fn prompt_hash(&self) -> Arc<str> {
-        let stable = RawJson::encode(&(&self.system, &self.tools));
+        let lasting = self.tools.iter().filter(|tool| !is_server_tool(&tool.name));
+        let stable = RawJson::encode(&(&self.system, lasting.collect::<Vec<_>>()));
         Arc::from(sha256_hex(stable.text().as_bytes()))
     }
 }

@@ -16,6 +16,7 @@ use crate::settings::conversation_settings::{
     StopAction, Temperature, ThinkingSettings, ToolSpec,
 };
 use crate::settings::limits::{Limits, RunTimeLimits};
+use crate::settings::server_tools::is_server_tool;
 
 #[cfg(test)]
 #[path = "run_settings_tests.rs"]
@@ -289,7 +290,8 @@ impl RunSettings {
     fn offer(&self, tools: &mut Vec<ToolSpec>) {
         let is_planning = self.rules.as_ref().map(|rules| rules.mode == PermissionMode::Plan);
         let is_kept = |tool: &ToolSpec| {
-            let is_named = self.tools.as_ref().is_none_or(|names| names.contains(&tool.name));
+            let is_named = self.tools.as_ref().is_none_or(|names| names.contains(&tool.name))
+                || (is_server_tool(&tool.name) && self.may_offer(tool));
             let is_replaced = self.added_tools.iter().any(|added| added.name == tool.name);
             let ends_planning =
                 &*tool.name == prompt_texts::EXIT_PLAN_MODE && is_planning == Some(false);
@@ -301,6 +303,15 @@ impl RunSettings {
             let place = tools.iter().position(|tool| tool.name > added.name);
             tools.insert(place.unwrap_or(tools.len()), added.clone());
         }
+    }
+
+    /// Returns whether the run may be offered this tool of an MCP server: servers may have been
+    /// connected after its prompt was sent, so only a rule that denies the tool leaves it out.
+    pub(crate) fn may_offer(&self, tool: &ToolSpec) -> bool {
+        let is_denied = |rules: &Permissions| {
+            rules.disallowed.iter().any(|rule| rule.is_unscoped() && rule.covers_tool(&tool.name))
+        };
+        !self.rules.as_ref().is_some_and(is_denied)
     }
 
     /// Returns the settings for an agent that works for the run: everything in which the agent,

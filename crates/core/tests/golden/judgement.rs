@@ -8,11 +8,12 @@ use windlass_core::guard::completion_gate::{ChecklistItem, StructuredOutputTool}
 use windlass_core::log::ids::{CallId, LaneId, RunId};
 use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
 use windlass_core::log::input::{Classification, FailureClass, HookDecision, Input};
+use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::TokenUsage;
 use windlass_core::permission::{HumanAvailability, PermissionMode, PermissionRule};
 use windlass_core::run::child_runs::{ChildOutcome, ChildTask, ParentLink};
 use windlass_core::run::review::ReviewResult;
-use windlass_core::settings::conversation_settings::{HookPresence, ModelSpec};
+use windlass_core::settings::conversation_settings::{HookPresence, ModelSpec, ToolSpec};
 use windlass_core::settings::limits::RunTimeLimits;
 
 use crate::kit::{Lane, call, calls, child_result, page, passing, price, rule, summed_up, text};
@@ -48,6 +49,7 @@ pub(super) fn stories() -> Vec<(&'static str, Lane)> {
         ("judge", judge()),
         ("window_heard", window_heard()),
         ("retries_after_death", retries_after_death()),
+        ("server_tools", server_tools()),
     ]
 }
 
@@ -269,6 +271,22 @@ fn leave() -> Lane {
     let lane = lane.answer(HumanAnswer::allow().for_input_hash(&input_hash)).returns(0, "A");
     let lane = lane.reply(calls([call("t2", "deploy", "b")])).later(60_000).allow().wake();
     lane.reply(calls([call("t3", "deploy", "c")])).wake().reply(text("done"))
+}
+
+/// The tools of a server come, change and go while a run is active.
+fn server_tools() -> Lane {
+    let tool = |description: &str| ToolSpec {
+        name: Arc::from("mcp__desk__act"),
+        description: Arc::from(description),
+        input_schema: RawJson::string(""),
+    };
+    let offer = |tools: Vec<ToolSpec>| Input::ServerToolsOffered { tools };
+    let lane = Lane::new().prompt("go").reply(calls([call("t1", "deploy", "a")])).allow();
+    let lane = lane.input(offer(vec![tool("Acts")])).returns(0, "A");
+    let lane = lane.reply(calls([call("t2", "deploy", "b")])).allow();
+    let lane = lane.input(offer(vec![tool("Acts otherwise")])).returns(0, "B");
+    let lane = lane.reply(calls([call("t3", "deploy", "c")])).allow();
+    lane.input(offer(Vec::new())).returns(0, "C").reply(text("done"))
 }
 
 fn drift_named() -> Lane {

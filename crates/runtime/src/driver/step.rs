@@ -9,6 +9,7 @@ use windlass_core::log::input::Input;
 use windlass_core::log::record::{Durability, entry_durability};
 use windlass_core::message::response_envelope::ResponseEnvelope;
 use windlass_core::projection::{ProjectedEntry, RawRow, Row, fold_and_project};
+use windlass_core::run::active_run::RunPhase;
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::wanted::wanted;
 
@@ -38,6 +39,18 @@ impl Driver {
         self.commit_draft(draft).await
     }
 
+    /// Returns the tools that servers offer now, if they are others than those of the active run and
+    /// no model call is in flight.
+    fn changed_server_tools(&self, conversation: &Conversation) -> Option<Input> {
+        let run = conversation.run.as_ref().filter(|_| self.ports.tools.has_source())?;
+        let owner = conversation.run_owner.as_ref()?;
+        if matches!(run.phase, RunPhase::CallingModel(_)) {
+            return None;
+        }
+        let tools = self.ports.tools.server_tools();
+        (!owner.server_tools().eq(&tools)).then_some(Input::ServerToolsOffered { tools })
+    }
+
     /// Decides more inputs on the step that `draft` is.
     pub(super) fn decide_inputs(
         &mut self,
@@ -45,14 +58,22 @@ impl Driver {
         inputs: Vec<Input>,
     ) -> Result<(), DriveError> {
         for input in inputs {
-            // A clock that goes backwards must not precede what was recorded.
-            let at = self.now().max(draft.conversation.at);
-            let input = without_known_context(&draft.conversation, input);
-            let tools = &self.ports.tools;
-            let input = assess_changed_inputs(&draft.conversation, &self.lane, tools, input);
-            if let Some(entry) = Entry::decide(&draft.conversation, at, input) {
-                draft.add_entry(&self.lane, &entry)?;
+            if let Some(offer) = self.changed_server_tools(&draft.conversation) {
+                self.decide_input(draft, offer)?;
             }
+            self.decide_input(draft, input)?;
+        }
+        Ok(())
+    }
+
+    fn decide_input(&mut self, draft: &mut StepDraft, input: Input) -> Result<(), DriveError> {
+        // A clock that goes backwards must not precede what was recorded.
+        let at = self.now().max(draft.conversation.at);
+        let input = without_known_context(&draft.conversation, input);
+        let tools = &self.ports.tools;
+        let input = assess_changed_inputs(&draft.conversation, &self.lane, tools, input);
+        if let Some(entry) = Entry::decide(&draft.conversation, at, input) {
+            draft.add_entry(&self.lane, &entry)?;
         }
         Ok(())
     }

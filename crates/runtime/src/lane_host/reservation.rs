@@ -145,6 +145,7 @@ impl LaneReservation {
                 .await?;
         let agent = host.agent_for_lane(&lane, &conversation, &messages).await?;
         let agent = host.agents.adapt_to_workspace(agent, &affinity);
+        let agent = agent.with_current_server_tools();
         let claimed = LoadedLane { lane, claim, lease_lapses, conversation, messages };
         let (lease, feed) = (host.lease.clone(), self.feed.clone());
         Ok(Box::new(Driver::from_loaded_lane(agent, claimed, lease, feed, owner, options)))

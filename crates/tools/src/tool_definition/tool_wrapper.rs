@@ -36,12 +36,17 @@ pub(crate) trait ToolWrapper: Send + Sync + 'static {
 
 /// Wraps each of the tools.
 pub(crate) fn wrap_all<A: ToolWrapper + Clone>(tools: &ToolRegistry, around: &A) -> ToolRegistry {
+    let (tools, source) = tools.clone().split_source();
     let names = tools.specs().into_iter().map(|spec| spec.name);
     let wrapped = |tool| WrappedTool { tool, wrapper: around.clone() };
-    names
+    let wrapped = names
         .filter_map(|name| tools.get(&name))
         .map(wrapped)
-        .fold(ToolRegistry::default(), ToolRegistry::with)
+        .fold(ToolRegistry::default(), ToolRegistry::with);
+    match source {
+        Some(source) => wrapped.with_source(source),
+        None => wrapped,
+    }
 }
 
 /// A wrapped tool.

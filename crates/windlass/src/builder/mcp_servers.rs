@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass_mcp::{
-    FirstSeenApprovals, McpError, McpServerConfig, McpServers, ServerState, check_server_name,
+    FirstSeenApprovals, McpError, McpServerConfig, McpServers, ServerState, ServerTools,
+    check_server_name,
 };
 
-use windlass_runtime::UnconfinedLauncher;
+use windlass_runtime::{ToolRegistry, UnconfinedLauncher};
 use windlass_tools::ToolSearchTool;
 
 use super::{BuildError, WindlassBuilder};
@@ -63,7 +64,8 @@ impl WindlassBuilder {
                 return Err(BuildError::McpServer { name: server.name().to_owned(), error });
             }
         }
-        let tools = std::mem::take(&mut self.tools).merge(servers.tools());
+        let source = Arc::new(ServerTools::new(servers, ToolRegistry::clone));
+        let tools = std::mem::take(&mut self.tools).with_source(source);
         self.tools = tools.with(ToolSearchTool);
         Ok(())
     }

@@ -6,12 +6,12 @@ use windlass_core::settings::conversation_settings::{HookPoints, HookPresence};
 
 use super::one_prompt;
 use crate::explore::bounds::RemainingChoices;
-use crate::explore::choices::{HookChoice, ModelFaultChoice};
+use crate::explore::choices::{HookChoice, ModelFaultChoice, ToolReturnChoice};
 use crate::explore::config::ExplorerConfig;
 use crate::explore::moves::UpdateChoice;
 
 pub(super) const ALL: &[fn() -> ExplorerConfig] =
-    &[rich_answers, modes, rules, models, hook_stops, deferrals, replies];
+    &[rich_answers, modes, rules, models, hook_stops, deferrals, replies, servers];
 
 fn rich_answers() -> ExplorerConfig {
     let bounds = RemainingChoices { answers: 2, crashes: 1, cancels: 1, ..one_prompt() };
@@ -96,4 +96,22 @@ fn replies() -> ExplorerConfig {
             settings.limits.tool_rounds = 5;
             settings.limits.model_calls = 9;
         })
+}
+
+/// Servers whose tools change, and that die in a call: then its outcome is an error, and nothing is
+/// repeated.
+fn servers() -> ExplorerConfig {
+    let bounds = RemainingChoices {
+        tool_lists: 2,
+        mishaps: 1,
+        failures: 1,
+        answers: 1,
+        crashes: 1,
+        cancels: 1,
+        ..one_prompt()
+    };
+    let lines = ["end_turn:text", "tool_use:pay send", "tool_use:may_pay"];
+    ExplorerConfig::new("servers", "tool lists that change, and servers that die", &lines, bounds)
+        .faults(&[ModelFaultChoice::Passing])
+        .with_tool_returns(&[ToolReturnChoice::Done, ToolReturnChoice::Recoverable])
 }

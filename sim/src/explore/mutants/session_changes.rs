@@ -22,6 +22,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
     records("hide that a hook ended the run", hide_hook, &["hook-stops"]),
     records("run a deferred call", run_deferred, &["deferrals"]),
     records("ignore the limit on replies", many_replies, &["replies"]),
+    records("leave a new list of tools untaken", untaken_tools, &["servers"]),
+    records("change tools while the model is called", tools_in_call, &["servers"]),
+    records("say nothing about a tool that is gone", silent_removal, &["servers"]),
 ];
 
 fn is_update(record: &Record) -> bool {
@@ -111,4 +114,28 @@ fn run_deferred(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
 
 fn many_replies(told: &DecideCall<'_>, _: Vec<Record>) -> Vec<Record> {
     told.decided_with(|settings| settings.limits.model_replies = None)
+}
+
+fn untaken_tools(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    without(records, |record| matches!(record, Record::ServerToolsChanged { .. }))
+}
+
+fn tools_in_call(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    match told.input {
+        Input::ServerToolsOffered { tools } if told.run().is_some() && records.is_empty() => {
+            let added = tools.iter().map(|tool| tool.name.clone()).collect();
+            let (changed, removed) = (Vec::new(), Vec::new());
+            vec![Record::ServerToolsChanged { added, changed, removed }]
+        }
+        _ => records,
+    }
+}
+
+fn silent_removal(_: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
+    replace(records, |record| match record {
+        Record::ServerToolsChanged { added, changed, .. } => {
+            vec![Record::ServerToolsChanged { added, changed, removed: Vec::new() }]
+        }
+        record => vec![record],
+    })
 }

@@ -98,7 +98,7 @@ fn to_json(server: &Arc<ManagedServer>) -> Value {
         .map(|tool| {
             json!({
                 "name": windlass::mcp::qualified_tool_name(server.name(), &tool.name),
-                "description": tool.description,
+                "description": tool.plain_description(),
             })
         })
         .collect();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use windlass::mcp::{FirstSeenApprovals, ToolApprovals, ToolDefinition};
 use windlass::tools::read_following_links;
 
-use super::{ConfiguredServer, ServerScope, private_file};
+use super::{ConfiguredServer, ServerScope, private_file, remembered_tools};
 use crate::config::paths;
 
 /// Maximum size of the file in bytes.
@@ -56,6 +56,12 @@ impl RecordedApprovals {
         Self { folder, servers, in_process: FirstSeenApprovals::default() }
     }
 
+    /// Names what is remembered of a server: it belongs to one configuration in one folder.
+    fn remembered_key(&self, server: &ConfiguredServer) -> String {
+        let ConfiguredServer { name, scope, hash, .. } = server;
+        format!("{scope} {name} {hash} {}", self.folder.display())
+    }
+
     fn compare(
         &self,
         server: &ConfiguredServer,
@@ -92,11 +98,33 @@ impl ToolApprovals for RecordedApprovals {
         let configured = self.servers.iter().find(|configured| configured.name == server);
         let recorded = configured.filter(|configured| configured.scope != ServerScope::Dynamic);
         let compared = recorded.map(|configured| self.compare(configured, definitions));
-        match compared {
+        let withheld = match compared {
             Some(Ok(withheld)) => withheld,
             // Without the file nothing is known of earlier runs.
             Some(Err(_)) | None => self.in_process.withheld(server, definitions),
+        };
+        if let Some(configured) = configured {
+            let approved = definitions.iter().filter(|tool| !withheld.contains(&tool.name));
+            let approved: Vec<_> = approved.cloned().collect();
+            remembered_tools::remember(&self.remembered_key(configured), &approved);
         }
+        withheld
+    }
+
+    fn remembered(&self, server: &str) -> Vec<ToolDefinition> {
+        let configured = self.servers.iter().find(|configured| configured.name == server);
+        let Some(configured) = configured else { return Vec::new() };
+        let tools = remembered_tools::read(&self.remembered_key(configured));
+        if configured.scope == ServerScope::Dynamic {
+            return tools;
+        }
+        let key = key_of(configured.scope, &self.folder, &configured.name);
+        let file = read().unwrap_or_default();
+        let approved = file.servers.get(&key).filter(|known| known.config == configured.hash);
+        let Some(approved) = approved else { return Vec::new() };
+        let is_approved =
+            |tool: &ToolDefinition| approved.tools.get(&tool.name) == Some(&tool.hash());
+        tools.into_iter().filter(is_approved).collect()
     }
 }
 

@@ -49,6 +49,9 @@ pub(super) fn pruned(
         })
 }
 
+/// Number of tools that a message names.
+const MAX_NAMED_TOOLS: usize = 8;
+
 /// Tokens before and after a compaction, and whether that is enough.
 struct FreedTokens {
     before: u64,
@@ -108,4 +111,30 @@ pub(super) fn recovery_step_used(say: RecordTexts, step: RecoveryStep) -> Record
 pub(super) fn instructions_added(say: RecordTexts) -> RecordTexts {
     say.live(|| "  instruction files were added to the context")
         .timeline(|| "instruction files were added to the context")
+}
+
+/// The tools of servers changed: new, changed and removed ones.
+pub(super) fn server_tools_changed(
+    say: RecordTexts,
+    names: [&Vec<std::sync::Arc<str>>; 3],
+) -> RecordTexts {
+    let changes = || {
+        let parts = names.into_iter().zip(["new", "changed", "gone"]);
+        let parts = parts.filter_map(|(names, how)| list_tools(names, how));
+        parts.collect::<Vec<_>>().join("; ")
+    };
+    say.live(|| format!("  tools of MCP servers: {}", changes()))
+        .timeline(|| format!("tools of MCP servers: {}", changes()))
+        .explain(SectionTopic::Context, || {
+            format!("The tools of MCP servers changed during the run: {}.", changes())
+        })
+}
+
+fn list_tools(names: &[std::sync::Arc<str>], how: &str) -> Option<String> {
+    let shown = names.iter().take(MAX_NAMED_TOOLS).map(|name| &**name).collect::<Vec<_>>();
+    let more = match names.len().saturating_sub(MAX_NAMED_TOOLS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!shown.is_empty()).then(|| format!("{how}: {}{more}", shown.join(", ")))
 }

@@ -28,6 +28,7 @@ impl Record {
             | Self::CancelRequested { .. }
             | Self::RunFinished { .. } => Durability::Barrier,
             Self::Configured { .. }
+            | Self::ServerToolsChanged { .. }
             | Self::PromptQueued { .. }
             | Self::CommandRejected { .. }
             | Self::SteeringQueued { .. }
