@@ -2,7 +2,8 @@
 // with the real binary.
 
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -53,36 +54,94 @@ async function runConformance() {
   return failed.length === 0 && passed > 20;
 }
 
-/** Servers of the registry: how each is started, what is called, and what the answer contains. */
+/** Where the Python of the servers that are made in it is. */
+const python = process.env.MCP_PYTHON;
+
+/** How a server of npm is started. */
+const npm = (program, ...args) => [node, join(modules, "@modelcontextprotocol", program, "dist/index.js"), ...args];
+
+/** How a server of PyPI is started. */
+const pypi = (module, ...args) => [python, "-m", module, ...args];
+
+/** Servers of the registries: how each is started, what is called, and what the answer contains. */
 const SERVERS = [
-  ["everything", ["server-everything/dist/index.js"], "echo", { message: "hello" }, "Echo: hello"],
-  ["filesystem", ["server-filesystem/dist/index.js", "."], "read_text_file", { path: "note.txt" }, "a note"],
-  ["memory", ["server-memory/dist/index.js"], "create_entities",
+  ["everything", npm("server-everything"), "echo", { message: "hello" }, "Echo: hello"],
+  ["everything-structured", npm("server-everything"), "get-structured-content", { location: "New York" }, "temperature"],
+  ["filesystem", npm("server-filesystem", "."), "read_text_file", { path: "note.txt" }, "a note"],
+  ["memory", npm("server-memory"), "create_entities",
     { entities: [{ name: "Ada", entityType: "person", observations: ["counts"] }] }, "Ada"],
+  ["git", pypi("mcp_server_git"), "git_log", { repo_path: ".", max_count: 1 }, "the first commit"],
+  ["time", pypi("mcp_server_time", "--local-timezone", "UTC"), "convert_time",
+    { source_timezone: "UTC", time: "12:00", target_timezone: "Asia/Tokyo" }, "21:00"],
+  ["fetch", pypi("mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"), "fetch", { url: "PAGE" }, "A page about winches"],
 ];
 
-function runServer([name, [program, ...args], tool, input, wanted]) {
+/** Prompts of servers as slash commands, and resources as mentions: what the model must have been told. */
+const CONTENT = [
+  ["everything-prompt", npm("server-everything"), "/mcp__it__args-prompt Zurich", "Zurich"],
+  ["everything-resource", npm("server-everything"), "Look at @it:demo://resource/static/document/features.md", "Features"],
+];
+
+/** Serves one page on this machine, for the server that fetches. */
+function servePage() {
+  const page = "<html><body><article><h1>A page about winches</h1><p>They wind.</p></article></body></html>";
+  const server = createServer((_, response) => response.setHeader("Content-Type", "text/html").end(page));
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
+
+/** Runs one prompt with a server; returns whether the output has what is wanted. */
+async function runWith(name, [command, ...args], script, prompt, wanted) {
   const home = mkdtempSync(join(tmpdir(), "windlass-mcp-"));
   try {
     writeFileSync(join(home, "note.txt"), "a note");
-    const call = `when results 0\n  call mcp__it__${tool} ${JSON.stringify(input)}\n`;
-    writeFileSync(join(home, "a.script"), `${call}when any\n  say "It said: \${result}"\n`);
+    const git = (...words) => spawnSync("git", words, { cwd: home });
+    git("init", "-q");
+    git("-c", "user.name=x", "-c", "user.email=x@x.test", "commit", "-q", "--allow-empty", "-m", "the first commit");
+    writeFileSync(join(home, "a.script"), script);
+    const state = join(home, "state");
+    mkdirSync(state, { mode: 0o700 });
+    // One of the servers fetches a page.
+    writeFileSync(join(state, "config.toml"), "[sandbox]\nnetwork = true\n", { mode: 0o600 });
+    const env = { PATH: process.env.PATH, HOME: home, WINDLASS_HOME: state, MCP_TIMEOUT: "60000" };
     // Servers are confined: the one that writes a file writes it in the workspace.
-    const own = { MEMORY_FILE_PATH: join(home, "memory.json") };
-    const it = { command: node, args: [join(modules, "@modelcontextprotocol", program), ...args], env: own };
-    const env = { PATH: process.env.PATH, HOME: home, WINDLASS_HOME: join(home, "state") };
+    const it = { command, args, env: { MEMORY_FILE_PATH: join(home, "memory.json") } };
     const config = ["--mcp-config", JSON.stringify({ mcpServers: { it } }), "--allowedTools", "mcp__it"];
-    const words = ["-p", "go", "--script", "a.script", ...config];
-    const ran = spawnSync(process.env.WINDLASS, words, { cwd: home, env, encoding: "utf8" });
-    const isRight = ran.status === 0 && ran.stdout.includes(wanted);
+    // What the server offers is learned first: a run waits only a while for a server that is new.
+    spawnSync(process.env.WINDLASS, ["mcp", "list", ...config.slice(0, 2)], { cwd: home, env });
+    const words = ["-p", prompt, "--script", "a.script", ...config];
+    const ran = await new Promise((resolve) => {
+      const child = spawn(process.env.WINDLASS, words, { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] });
+      let [out, err] = ["", ""];
+      child.stdout.on("data", (data) => (out += data));
+      child.stderr.on("data", (data) => (err += data));
+      child.on("close", (status) => resolve({ status, out, err }));
+    });
+    const isRight = ran.status === 0 && ran.out.includes(wanted);
     console.log(`${isRight ? "ok    " : "FAILED"} server-${name}`);
-    if (!isRight) console.log(ran.stdout + ran.stderr);
+    if (!isRight) console.log(ran.out + ran.err);
     return isRight;
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
 }
 
-const servers = SERVERS.map(runServer).every(Boolean);
+async function runServers() {
+  const page = await servePage();
+  const url = `http://127.0.0.1:${page.address().port}/`;
+  let isRight = true;
+  for (const [name, command, tool, input, wanted] of SERVERS) {
+    const given = JSON.stringify(input).replace("PAGE", url);
+    const script = `when results 0\n  call mcp__it__${tool} ${given}\nwhen any\n  say "It said: \${result}"\n`;
+    isRight = (await runWith(name, command, script, "go", wanted)) && isRight;
+  }
+  for (const [name, command, prompt, told] of CONTENT) {
+    const script = `when user contains ${JSON.stringify(told)}\n  say "told"\nwhen any\n  say "not so"\n`;
+    isRight = (await runWith(name, command, script, prompt, "told")) && isRight;
+  }
+  page.close();
+  return isRight;
+}
+
+const servers = await runServers();
 const conformance = await runConformance();
 process.exit(servers && conformance ? 0 : 1);

@@ -2,6 +2,7 @@
 
 pub(crate) mod binary_command;
 pub(crate) mod conversation_plan;
+pub(crate) mod mcp_ledger;
 pub(crate) mod script;
 pub(crate) mod seeded_random;
 

@@ -68,7 +68,7 @@ pub(crate) fn bench(name: &str, arguments: &[String]) -> Result<Vec<Invocation>>
     let run = release_binary("windlass-bench", name, arguments);
     Ok(match (name, arguments) {
         ("cli", []) => cli_bench_steps(run)?,
-        ("takeover", _) => takeover_bench_steps(run)?,
+        ("takeover", _) | ("mcp", []) => takeover_bench_steps(run)?,
         _ => vec![run],
     })
 }

@@ -11,6 +11,7 @@ use anyhow::Result;
 
 use crate::cargo;
 use crate::invocation::Invocation;
+use crate::python_env;
 use crate::workspace;
 
 /// What the compiler reads, and what an earlier run may have left behind.
@@ -57,15 +58,18 @@ pub(crate) fn mcp_test_steps() -> Result<Vec<Invocation>> {
     let files = ["package.json", "package-lock.json", "client.mjs", "browser.mjs", "run.mjs"];
     let copied: Vec<_> = files.iter().map(|name| path_text(&sources.join(name))).collect();
     let node = folder.join("node_modules/node/bin/node");
-    Ok(vec![
+    let (mut steps, python) = python_env::mcp_server_steps()?;
+    steps.extend([
         Invocation::new("mkdir", &["-p", &path_text(&folder)]),
         Invocation::new("cp", &[]).with_arguments(&copied).with_arguments(&[path_text(&folder)]),
         Invocation::new("npm", &["ci", "--no-audit", "--no-fund", "--loglevel=error"])
             .with_arguments(&["--prefix".to_owned(), path_text(&folder)]),
         cargo::binary_for_checks(),
         Invocation::new(&path_text(&node), &[&path_text(&folder.join("run.mjs"))])
-            .with_variable("WINDLASS", &windlass_path()?),
-    ])
+            .with_variable("WINDLASS", &windlass_path()?)
+            .with_variable("MCP_PYTHON", &python),
+    ]);
+    Ok(steps)
 }
 
 /// The committed dashboard is what its sources make, and it works in a browser against the real

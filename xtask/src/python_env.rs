@@ -74,6 +74,18 @@ pub(crate) fn acp_test_steps() -> Result<Vec<Invocation>> {
     ])
 }
 
+/// Installs the servers of MCP that are made in Python; returns the interpreter that runs them.
+pub(crate) fn mcp_server_steps() -> Result<(Vec<Invocation>, String)> {
+    let python = PythonEnv::in_target_folder("mcp-servers")?;
+    let requirements = workspace::root()?.join("tests").join("mcp").join("requirements.txt");
+    let requirements = path_text(&requirements);
+    let steps = vec![
+        python.create_step(),
+        python.install_step(&["--require-hashes", "--requirement", &requirements]),
+    ];
+    Ok((steps, python.interpreter()))
+}
+
 /// A real model on a free port, and our adapters as its clients.
 pub(crate) fn real_model_steps() -> Result<Vec<Invocation>> {
     let python = PythonEnv::in_target_folder("real-model")?;

@@ -141,7 +141,7 @@ fn names_have_only_characters_that_providers_accept() {
 fn every_kind_of_content_reaches_the_model() {
     let outcome = outcome_of_result(&json!({"content": [
         {"type": "text", "text": "one"},
-        {"type": "image", "data": "QUJD", "mimeType": "image/png"},
+        {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
         {"type": "resource_link", "name": "notes", "uri": "file:///notes"},
         {"type": "resource", "resource": {"uri": "a:b", "text": "inside"}},
         {"type": "tomorrow"},

@@ -5,11 +5,18 @@ use serde_json::{Value, json};
 use crate::observe::audit_conversation::{AuditEvidence, find_violations, was_human_asked};
 use crate::observe::store::{StoredEntry, StoredLane};
 use crate::observe::violation::ViolationKind;
-use crate::plan::conversation_plan::{ConversationPlan, PlanStep, PlannedCall, PlannedEffect};
+use crate::plan::conversation_plan::{
+    ConversationPlan, EffectTool, PlanStep, PlannedCall, PlannedEffect,
+};
 
 fn plan() -> ConversationPlan {
     let effect = |line: &str| {
-        PlannedCall::Effect(PlannedEffect { line: line.to_owned(), before_ms: 0, after_ms: 0 })
+        PlannedCall::Effect(PlannedEffect {
+            line: line.to_owned(),
+            before_ms: 0,
+            after_ms: 0,
+            tool: EffectTool::Bash,
+        })
     };
     let steps = vec![PlanStep::Calls(vec![effect("c 1.1"), effect("c 1.10")])];
     ConversationPlan { conversation: "c".to_owned(), steps }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use crate::args::BrokenPromise;
 use crate::plan::conversation_plan::ConversationPlan;
+use crate::plan::mcp_ledger;
 use crate::plan::script::{self, TransientFailure};
 use crate::process::child::ProcessSpec;
 use crate::work_folder::ConversationFolder;
@@ -69,6 +70,11 @@ impl TestedBinary {
             arguments.extend(split_words("--allow Read --allow Bash --output-format json"));
             // The ledger of effects lies outside of the workspace.
             arguments.extend(split_words("--sandbox off"));
+            if plan.uses_mcp() {
+                let config = mcp_ledger::write_config(place)?.display().to_string();
+                arguments.extend(["--mcp-config".to_owned(), config]);
+                arguments.extend(split_words("--strict-mcp-config --allow mcp__ledger"));
+            }
             arguments.extend(split_words(&format!(
                 "--beat-ms {HEARTBEAT_MS} --lease-ms {}",
                 self.lease_ms()

@@ -43,6 +43,17 @@ pub(crate) struct PlannedEffect {
     pub(crate) before_ms: u64,
     /// Milliseconds that it sleeps after its effect.
     pub(crate) after_ms: u64,
+    /// The tool that has the effect.
+    pub(crate) tool: EffectTool,
+}
+
+/// The tool that has an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EffectTool {
+    /// A command of the shell.
+    Bash,
+    /// A tool of an MCP server, which dies with the process that started it.
+    Mcp,
 }
 
 impl ConversationPlan {
@@ -70,6 +81,11 @@ impl ConversationPlan {
     /// Every once-only call of the plan.
     pub(crate) fn effects(&self) -> impl Iterator<Item = &PlannedEffect> {
         self.steps.iter().flat_map(PlanStep::effects)
+    }
+
+    /// Returns whether the plan calls a tool of an MCP server.
+    pub(crate) fn uses_mcp(&self) -> bool {
+        self.effects().any(|effect| effect.tool == EffectTool::Mcp)
     }
 
     /// How many files the plan reads, each once.
@@ -159,5 +175,6 @@ fn generate_effect(
         2 => (0, random.between(20, 100)),
         _ => (0, 0),
     };
-    PlannedEffect { line, before_ms, after_ms }
+    let tool = if random.chance(40) { EffectTool::Mcp } else { EffectTool::Bash };
+    PlannedEffect { line, before_ms, after_ms, tool }
 }

@@ -7,7 +7,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::plan::conversation_plan::{ConversationPlan, PlanStep, PlannedCall, PlannedEffect};
+use crate::plan::conversation_plan::{
+    ConversationPlan, EffectTool, PlanStep, PlannedCall, PlannedEffect,
+};
+use crate::plan::mcp_ledger;
 use crate::plan::seeded_random::SeededRandom;
 
 /// A transient failure of a model call of this process. Its backoff takes a second, so it is rare.
@@ -79,9 +82,14 @@ fn call_line(call: &PlannedCall, ledger: &Path) -> String {
                 json!({ "file_path": crate::work_folder::note_name(*file) })
             )
         }
-        PlannedCall::Effect(effect) => {
-            format!("  call Bash {}\n", json!({ "command": effect_command(effect, ledger) }))
-        }
+        PlannedCall::Effect(effect) => match effect.tool {
+            EffectTool::Bash => {
+                format!("  call Bash {}\n", json!({ "command": effect_command(effect, ledger) }))
+            }
+            EffectTool::Mcp => {
+                format!("  call {} {}\n", mcp_ledger::TOOL, mcp_ledger::input(effect))
+            }
+        },
     }
 }
 

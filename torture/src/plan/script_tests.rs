@@ -2,14 +2,21 @@
 
 use std::path::Path;
 
-use crate::plan::conversation_plan::{ConversationPlan, PlanStep, PlannedCall, PlannedEffect};
+use crate::plan::conversation_plan::{
+    ConversationPlan, EffectTool, PlanStep, PlannedCall, PlannedEffect,
+};
 use crate::plan::script::{FailureKind, TransientFailure, render};
 
 #[test]
 fn a_plan_becomes_a_script() {
-    let effect = PlannedEffect { line: "c 1.1".to_owned(), before_ms: 20, after_ms: 5 };
+    let effect =
+        |tool| PlannedEffect { line: "c 1.1".to_owned(), before_ms: 20, after_ms: 5, tool };
     let steps = vec![
-        PlanStep::Calls(vec![PlannedCall::Read { file: 2 }, PlannedCall::Effect(effect)]),
+        PlanStep::Calls(vec![
+            PlannedCall::Read { file: 2 },
+            PlannedCall::Effect(effect(EffectTool::Bash)),
+            PlannedCall::Effect(effect(EffectTool::Mcp)),
+        ]),
         PlanStep::CutText,
         PlanStep::CutCall,
     ];
@@ -22,6 +29,7 @@ when ask 1
   delay 2ms
   call Read {"file_path":"note-2.txt"}
   call Bash {"command":"sleep 0.020; printf '%s\\n' 'c 1.1' >> '/l/ledger'; sleep 0.005"}
+  call mcp__ledger__append {"after":"0.005","before":"0.020","line":"c 1.1"}
 when ask 2
   delay 2ms
   say "This text goes on"

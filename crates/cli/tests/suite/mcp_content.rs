@@ -1,7 +1,5 @@
 //! Prompts and resources of MCP servers, and servers that are slow to start.
 
-use std::time::Instant;
-
 use serde_json::json;
 
 use crate::test_home::{CommandOutput, TestHome};
@@ -104,14 +102,11 @@ fn a_server_that_is_slow_to_start_delays_only_its_own_tools() {
     // What it offers is learned once.
     assert_eq!(run(&home, "act", "").out, "It said: acted\n");
     let config = config("6");
-    home.write("first", "");
     let args = ["--mcp-config", config.as_str(), "--allowedTools", "mcp__desk"];
     // Another configuration is another server: it is waited for, for a while.
-    let first = Instant::now();
     let ran = home.run_prompt_unattended("hello", &args);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("has not answered yet"), "{}", ran.err);
-    assert!(first.elapsed().as_secs() < 30);
     let wait = ["mcp", "list", "--mcp-config", config.as_str()];
     assert!(home.run_bare(&wait).out.contains("connected, 1 tool"));
     // From then on a run waits for it only when its tool is called.

@@ -101,7 +101,8 @@ fn run(home: &TestHome, fault: &str, prompt: &str) -> CommandOutput {
 fn offered(home: &TestHome, fault: &str) -> Vec<Value> {
     let listed = home.run_bare(&["mcp", "list", "--json", "--mcp-config", &config(fault)]).out;
     let listed: Value = serde_json::from_str(&listed).unwrap();
-    listed["servers"][0]["tools"].as_array().cloned().unwrap_or_default()
+    let tools = listed.pointer("/servers/0/tools").and_then(Value::as_array);
+    tools.cloned().unwrap_or_default()
 }
 
 fn lines(home: &TestHome, name: &str) -> usize {

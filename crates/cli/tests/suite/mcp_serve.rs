@@ -29,7 +29,8 @@ impl Client {
         let mut client = Self { process, input, output, next_id: 0, notifications: Vec::new() };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}});
         let answer = client.request("initialize", hello);
-        assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
+        let version = answer.pointer("/result/protocolVersion");
+        assert_eq!(version, Some(&json!("2025-06-18")), "{answer}");
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         client
     }
@@ -51,7 +52,7 @@ impl Client {
         self.notifications.clear();
         loop {
             let message = self.read();
-            if message["id"] == json!(id) {
+            if message.get("id") == Some(&json!(id)) {
                 return message;
             }
             self.notifications.push(message);
@@ -66,10 +67,10 @@ impl Client {
                 "name": tool, "arguments": arguments, "_meta": {"progressToken": "p"},
             }),
         );
-        let result = &answer["result"];
-        match result["isError"].as_bool() {
-            Some(true) => Err(result["content"][0]["text"].as_str().unwrap().to_owned()),
-            _ => Ok(result["structuredContent"].clone()),
+        let part = |pointer: &str| answer.pointer(pointer).cloned().unwrap_or_default();
+        match part("/result/isError") == json!(true) {
+            true => Err(part("/result/content/0/text").as_str().unwrap().to_owned()),
+            false => Ok(part("/result/structuredContent")),
         }
     }
 

@@ -29,11 +29,11 @@ fn offered(settings: Option<&Arc<Settings>>) -> Vec<String> {
 #[test]
 fn a_list_is_taken_between_two_model_calls_and_not_during_one() {
     let (a, b) = (tool("mcp__s__a", "A"), tool("mcp__s__b", "B"));
-    let lane = Lane::new().input(offer(&[a.clone()])).records_nothing();
-    let lane = lane.prompt("go").input(offer(&[a.clone()])).records_nothing();
+    let lane = Lane::new().input(offer(std::slice::from_ref(&a))).records_nothing();
+    let lane = lane.prompt("go").input(offer(std::slice::from_ref(&a))).records_nothing();
     let lane = lane.reply(calls([call("t1", "read", "x")]));
     let hash = lane.live.prompt_hash.clone();
-    let lane = lane.input(offer(&[a.clone()])).records("server_tools_changed");
+    let lane = lane.input(offer(std::slice::from_ref(&a))).records("server_tools_changed");
     assert_eq!(offered(lane.live.settings.as_ref()), ["mcp__s__a"]);
     // The same list again changes nothing.
     let lane = lane.input(offer(&[a])).records_nothing();
