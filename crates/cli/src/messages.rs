@@ -78,8 +78,8 @@ pub(crate) use plugin::{
     plugin_needs_approval, plugin_removed, plugin_switched,
 };
 pub(crate) use question::{
-    QuestionView, answer_phrase, answer_source, command_folder, how_to_answer, permission_update,
-    question_details, question_text, question_with_details,
+    QuestionView, answer_consequence, answer_phrase, answer_source, command_folder, how_to_answer,
+    permission_update, question_details, question_text, question_with_details,
 };
 pub(crate) use record::{
     MessageContext, MessageStyle, RecordMessage, RecordSource, RetryNote, SectionTopic,
@@ -87,14 +87,16 @@ pub(crate) use record::{
 };
 #[cfg(feature = "server")]
 pub(crate) use server::{
-    NO_SERVER_KNOWN, answer_consequence, no_server_responds, not_a_host, not_an_address,
-    open_this_page, serve_without_tls, serve_without_token, server_started,
+    NO_SERVER_KNOWN, no_server_responds, not_a_host, not_an_address, open_this_page,
+    serve_without_tls, serve_without_token, server_started,
 };
 pub(crate) use shell_word::{option_word, shell_word};
 pub(crate) use state::{
     ABOUT_TO_BE_DRIVEN, DECIDING, DRIVEN, WAITING_IN_QUEUE, calls_running, model_call_running,
     open_question, phase_phrase, review_running, state_phrase, stop_requested, waiting_for_retry,
 };
+#[cfg(feature = "otel")]
+pub(crate) use status::no_traces_sent;
 pub(crate) use status::{
     ABORTING, ANSWERS_NEEDED_HINT, AnswerDeadline, CANCELLING, INTERRUPTED_RUNS_HINT, NOT_A_CHOICE,
     PROMPT_QUEUED, QUEUED_BEHIND_QUESTION, RUNNING_QUEUED_PROMPT, RUNS_WILL_BE_TAKEN,

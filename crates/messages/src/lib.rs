@@ -7,6 +7,7 @@
 //!
 //! Not here: how messages are delivered (queues, subscriptions, standard output).
 
+mod explanation;
 mod iso_time;
 mod message;
 mod message_place;
@@ -18,6 +19,11 @@ mod stop_text;
 mod timeline;
 mod transcript;
 
+pub use explanation::{
+    CacheBreak, CacheMiss, CallDenial, CallProblem, ContextPiece, ContextUse, CutCall, FailedCall,
+    LostAttempts, ModelCallUse, RepeatedCall, RunFacts, RunFactsBuilder, SubAgentFact,
+    SubAgentState, TextExcerpt, find_schema_conflicts,
+};
 pub use iso_time::format_iso_time;
 pub use message::{
     AssistantMessage, CompactMetadata, CompactTrigger, CompactionStatus, ContentBlock,

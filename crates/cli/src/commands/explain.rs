@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use serde::Serialize;
-use windlass::core::log::ids::RunId;
+use windlass::core::log::ids::{LaneId, RunId};
+use windlass::messages::RunFacts;
 use windlass::ports::{Store, StoreError};
 
 use crate::args::inspect_args::InspectArgs;
@@ -16,6 +17,9 @@ use crate::inspect::run_activity::RunActivity;
 use crate::inspect::{damage_report, id_lookup, pending_run};
 use crate::terminal::{self, Color, OutputStyle};
 use crate::{messages, setup};
+
+/// Sub-agents whose runs are looked up.
+const MAX_SUB_AGENTS: usize = 200;
 
 #[derive(Serialize)]
 struct ExplainJson<'a> {
@@ -51,7 +55,21 @@ pub(crate) async fn read_explanation(
     let owner = store.lane_info(history.lane.clone()).await?;
     let activity = RunActivity::read_of(store, &history.lane, run).await?;
     let driver = Driver { lane: owner.as_ref(), need: activity.need.as_ref() };
-    Ok(explain::explain(history, run, driver))
+    let mut facts = history.run_facts(run);
+    add_sub_agent_causes(store, &mut facts).await?;
+    explain::add_denial_sources(history, &mut facts);
+    Ok(explain::explain(history, run, driver, facts))
+}
+
+/// Adds why the runs of sub-agents ended, which only the store knows.
+async fn add_sub_agent_causes(store: &dyn Store, facts: &mut RunFacts) -> Result<(), StoreError> {
+    for agent in facts.sub_agents.iter_mut().take(MAX_SUB_AGENTS) {
+        let lane = LaneId::from(agent.conversation.as_str());
+        let runs = store.list_runs(Some(lane), 1).await?;
+        let cause = runs.first().and_then(|run| run.cause);
+        agent.cause = cause.map(|cause| cause.as_str().to_owned());
+    }
+    Ok(())
 }
 
 fn to_json(account: &RunExplanation, traces: &[RunTrace]) -> anyhow::Result<String> {

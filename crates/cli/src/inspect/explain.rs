@@ -1,9 +1,13 @@
 //! `windlass explain`: why a run stopped or what it waits for, in sentences with the log entries
 //! that prove them.
 
+mod denial_sources;
+mod fact_sentences;
 mod recovery_state;
 mod run_state;
 mod run_usage;
+
+pub(crate) use denial_sources::add_denial_sources;
 
 use serde::Serialize;
 use windlass::StopCause;
@@ -14,6 +18,7 @@ use windlass::core::projection::active_state;
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::{Conversation, RunEnd};
 use windlass::core::stop::RunState;
+use windlass::messages::RunFacts;
 use windlass::ports::LaneInfo;
 
 use super::estimate::charged_unmeasured;
@@ -32,6 +37,9 @@ const MAX_SENTENCES: usize = 30;
 pub(crate) struct ExplainSentence {
     text: String,
     entries: Vec<Seq>,
+    /// Whether the sentence stands for several equal events, one per entry.
+    #[serde(skip)]
+    is_folded: bool,
 }
 
 /// The sentences about one topic.
@@ -49,13 +57,18 @@ pub(crate) struct RunExplanation {
     state: RunState,
     /// The stop cause of the run.
     cause: Option<StopCause>,
+    /// What is true now, in one line.
+    headline: String,
+    /// What to do, the most important first.
+    advice: Vec<String>,
+    /// What the log says about the run, for programs.
+    facts: RunFacts,
     /// The open questions of the run, for JSON output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     questions: Vec<QuestionView>,
     sections: Vec<ExplainSection>,
     /// Whether the process of the run is gone, so that the run is not in progress whatever its
     /// state says.
-    #[serde(skip)]
     is_interrupted: bool,
 }
 
@@ -108,6 +121,7 @@ pub(crate) fn explain(
     history: &ConversationHistory,
     run: &RunId,
     driver: Driver<'_>,
+    facts: RunFacts,
 ) -> RunExplanation {
     let mut past = RunPast {
         lane: &history.lane,
@@ -127,14 +141,24 @@ pub(crate) fn explain(
             said.observe(moment);
         }
     });
+    said.add_facts(&facts);
     let journal = report::explain::journal_sentences(&past.state_at_end.journal);
+    let advice = run_state::advise(&past, &facts);
+    let mut ending = run_state::explain_state(&past);
+    ending.extend(fact_sentences::last_error(past.run_end(), &facts));
+    let waiting = report::explain::waiting_prompts(&facts.waiting_prompts);
+    ending.extend(waiting.map(ExplainSentence::without_proof));
+    let context = recovery_state::add_window_state(said.context, &past);
     let sections = [
-        (SectionTopic::Ending, run_state::explain_state(&past)),
-        (SectionTopic::Limits, run_usage::usage_sentences(&past)),
+        (SectionTopic::Ending, ending),
+        (SectionTopic::Advice, advice.clone()),
         (SectionTopic::Calls, said.calls),
-        (SectionTopic::Context, recovery_state::add_window_state(said.context, &past)),
-        (SectionTopic::Recoveries, recovery_state::add_truncation_count(said.recoveries, &past)),
+        (SectionTopic::SubAgents, fact_sentences::sub_agents(&facts)),
         (SectionTopic::Guards, said.guards),
+        (SectionTopic::Recoveries, recovery_state::add_truncation_count(said.recoveries, &past)),
+        (SectionTopic::Context, fact_sentences::add_pieces(context, &facts)),
+        (SectionTopic::Cache, fact_sentences::cache_use(&facts)),
+        (SectionTopic::Limits, run_usage::usage_sentences(&past)),
         (SectionTopic::Journal, journal.into_iter().map(ExplainSentence::without_proof).collect()),
     ];
     let spoken = sections.into_iter().filter(|(_, sentences)| !sentences.is_empty());
@@ -148,10 +172,39 @@ pub(crate) fn explain(
     let questions = asks.map(|question| QuestionView::new(question, &past.state_at_end)).collect();
     let (state, cause) = (past.state(), past.run_end().map(|ended| ended.cause));
     let (conversation, run) = (history.lane.clone(), run.clone());
+    let advice = advice.into_iter().map(|sentence| sentence.text).collect();
     let needs_answer = matches!(driver.need, Some(Need::Answer(_)));
     let is_interrupted = driver.need.is_some() && !needs_answer && is_at_work(state);
     let state = if needs_answer { RunState::WaitingOnHuman } else { state };
-    RunExplanation { conversation, run, state, cause, questions, sections, is_interrupted }
+    let headline = headline(&conversation, &run, state, is_interrupted, &facts);
+    RunExplanation {
+        conversation,
+        run,
+        state,
+        cause,
+        headline,
+        advice,
+        facts,
+        questions,
+        sections,
+        is_interrupted,
+    }
+}
+
+/// What is true now, in one line.
+fn headline(
+    lane: &LaneId,
+    run: &RunId,
+    state: RunState,
+    is_interrupted: bool,
+    facts: &RunFacts,
+) -> String {
+    let but = report::explain_facts::unfinished_calls(facts);
+    match (is_interrupted, state, but) {
+        (true, ..) => report::explain::interrupted(run, lane),
+        (false, RunState::Completed, Some(but)) => report::explain::completed_but(run, lane, &but),
+        (false, ..) => report::explain::run_title(run, lane, state),
+    }
 }
 
 /// Returns whether a process should drive a run in this state.
@@ -165,9 +218,11 @@ pub(crate) fn state_summary(
     run: &RunId,
     driver: Driver<'_>,
 ) -> Vec<String> {
-    let account = explain(history, run, driver);
-    let title = account.title();
-    let wanted = |topic: SectionTopic| matches!(topic, SectionTopic::Ending | SectionTopic::Limits);
+    let account = explain(history, run, driver, history.run_facts(run));
+    let title = account.headline.clone();
+    let wanted = |topic: SectionTopic| {
+        matches!(topic, SectionTopic::Ending | SectionTopic::Advice | SectionTopic::Limits)
+    };
     let sections = account.sections.into_iter().filter(|section| wanted(section.topic));
     let texts = sections.flat_map(|section| section.sentences).map(|sentence| sentence.text);
     std::iter::once(title).chain(texts).collect()
@@ -206,15 +261,48 @@ impl RecordSentences {
             SectionTopic::Recoveries => &mut self.recoveries,
             SectionTopic::Guards => &mut self.guards,
             // These sections are about the state of the run, not about single records.
-            SectionTopic::Ending | SectionTopic::Limits | SectionTopic::Journal => return,
+            SectionTopic::Ending
+            | SectionTopic::Advice
+            | SectionTopic::Limits
+            | SectionTopic::SubAgents
+            | SectionTopic::Cache
+            | SectionTopic::Journal => return,
         };
-        ExplainSentence::push_or_repeat(section, text, moment.entry.seq);
+        match topic {
+            SectionTopic::Recoveries => {
+                ExplainSentence::push_or_fold(section, text, moment.entry.seq);
+            }
+            _ => ExplainSentence::push_or_repeat(section, text, moment.entry.seq),
+        }
+    }
+
+    /// Adds what only shows when the calls and attempts of the run are seen together.
+    fn add_facts(&mut self, facts: &RunFacts) {
+        for call in &facts.failed_calls {
+            let said = report::explain_facts::failed_call(call).into_iter();
+            let sentence = |text| ExplainSentence {
+                is_folded: true,
+                ..ExplainSentence::with_proof(text, &call.entries)
+            };
+            self.calls.extend(said.map(sentence));
+        }
+        if let Some(call) = &facts.repeated_call {
+            let text = report::explain_facts::repeated_call(call);
+            self.guards.push(ExplainSentence::with_proof(text, &call.entries));
+        }
+        for cut in &facts.cut_calls {
+            let text = report::explain_facts::cut_call(cut);
+            ExplainSentence::push_or_repeat(&mut self.recoveries, text, cut.entry);
+        }
+        let lost = &facts.lost_attempts;
+        let text = report::explain_facts::lost_attempts(lost);
+        self.recoveries.extend(text.map(|text| ExplainSentence::with_proof(text, &lost.entries)));
     }
 }
 
 impl ExplainSentence {
     fn new(text: impl Into<String>, entry: Seq) -> Self {
-        Self { text: text.into(), entries: vec![entry] }
+        Self { text: text.into(), entries: vec![entry], is_folded: true }
     }
 
     /// Adds the sentence, or one more entry to the same sentence.
@@ -225,27 +313,45 @@ impl ExplainSentence {
         }
     }
 
+    /// A sentence that these entries prove together.
+    fn with_proof(text: impl Into<String>, entries: &[Seq]) -> Self {
+        Self { text: text.into(), entries: entries.to_vec(), is_folded: false }
+    }
+
+    /// Adds the sentence. If one that differs in numbers and times only is there, that one gets the
+    /// entry and the newest text: a provider that fails a hundred times is one line.
+    fn push_or_fold(sentences: &mut Vec<Self>, text: String, entry: Seq) {
+        let shape = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "");
+        let wanted = shape(&text);
+        match sentences.iter_mut().find(|sentence| shape(&sentence.text) == wanted) {
+            Some(same) => {
+                same.text = text;
+                same.entries.push(entry);
+            }
+            None => sentences.push(Self::new(text, entry)),
+        }
+    }
+
     /// A sentence that needs no entries as proof: it is about the current state.
     pub(crate) fn without_proof(text: impl Into<String>) -> Self {
-        Self { text: text.into(), entries: Vec::new() }
+        Self { text: text.into(), entries: Vec::new(), is_folded: false }
     }
 
     fn to_line(&self, style: OutputStyle) -> String {
-        style.wrap(&format!("{}{}", self.text, report::explain::entry_references(&self.entries)), 2)
+        let entries = match self.is_folded {
+            true => report::explain::entry_references(&self.entries),
+            false => report::explain::entry_range(&self.entries),
+        };
+        style.wrap(&format!("{}{entries}", self.text), 2)
     }
 }
 
 impl RunExplanation {
-    fn title(&self) -> String {
-        match self.is_interrupted {
-            true => report::explain::interrupted(&self.run, &self.conversation),
-            false => report::explain::run_title(&self.run, &self.conversation, self.state),
-        }
-    }
-
     /// Renders the explanation as lines of text.
     pub(crate) fn to_lines(&self, style: OutputStyle) -> Vec<String> {
-        let mut lines = vec![style.paint(Color::Bold, &self.title())];
+        let mut lines = vec![style.wrap(&style.paint(Color::Bold, &self.headline), 0)];
+        let task = report::explain::task_lines(&self.facts);
+        lines.extend(task.iter().map(|line| style.wrap(line, 2)));
         for section in &self.sections {
             lines.push(String::new());
             let heading = match (self.is_interrupted, section.topic) {

@@ -8,6 +8,7 @@ use windlass::core::log::ids::{LaneId, RunId, Seq};
 use windlass::core::log::record::Record;
 use windlass::core::projection::{self, Row};
 use windlass::core::run::conversation::Conversation;
+use windlass::messages::{RunFacts, RunFactsBuilder};
 use windlass::ports::{Store, StoreError};
 
 use crate::messages::{MessageContext, RecordSource};
@@ -133,6 +134,18 @@ impl ConversationHistory {
             }
         }
         rows
+    }
+
+    /// What the log says about a run.
+    pub(crate) fn run_facts(&self, run: &RunId) -> RunFacts {
+        let mut builder = RunFactsBuilder::new(self.lane.clone(), run.clone());
+        for entry in &self.entries {
+            // The entries were folded when they were read.
+            if builder.push(entry).is_err() {
+                break;
+            }
+        }
+        builder.finish()
     }
 
     /// The id of the active run, else of the last one.

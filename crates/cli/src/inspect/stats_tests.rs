@@ -20,6 +20,9 @@ fn ends(rows: &[(&str, u32, usize)]) -> Vec<RunTraceEnd> {
             agent: None,
             profile: None,
             model: None,
+            input_tokens: 0,
+            cached_tokens: 0,
+            output_tokens: 0,
         };
         std::iter::repeat_n(end, *times).collect::<Vec<_>>()
     };

@@ -5,7 +5,9 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 use windlass::core::log::ids::{CallId, LaneId, QuestionId, UnixMillis};
-use windlass::core::log::inbox::{AfterDenial, AnswerChannel, AnswerSource, HumanAnswer};
+use windlass::core::log::inbox::{
+    AfterDenial, AnswerChannel, AnswerKind, AnswerSource, HumanAnswer,
+};
 use windlass::core::message::content_block::ToolUse;
 use windlass::core::permission::{PermissionRule, PermissionUpdate, RuleBehavior};
 use windlass::core::run::active_run::Run;
@@ -165,6 +167,34 @@ pub(crate) fn question_with_details(kind: &QuestionKind, now: &Conversation) -> 
     let mut lines = vec![question_text(kind, now)];
     lines.extend(question_details(kind, now, None));
     lines.join("\n")
+}
+
+/// What follows from an answer to a question, in a few words.
+pub(crate) fn answer_consequence(about: &QuestionKind, answer: AnswerKind) -> &'static str {
+    match (answer, about) {
+        (AnswerKind::Allow, QuestionKind::Plan { .. }) => {
+            "the agent leaves plan mode and starts; changes need approval"
+        }
+        (AnswerKind::Allow, _) => "the call runs once; similar calls need approval again",
+        (AnswerKind::Deny, QuestionKind::Plan { .. }) => {
+            "the agent stays in plan mode and reads the text"
+        }
+        (AnswerKind::Deny, _) => "the call does not run; the model reads the text",
+        (AnswerKind::Retry, _) => "the call runs again",
+        (AnswerKind::MarkDone, _) => "the call counts as done and does not run again",
+        (AnswerKind::Abandon, QuestionKind::Uncertain { .. }) => {
+            "the call counts as abandoned and does not run"
+        }
+        (AnswerKind::Abandon, _) => "the run ends",
+        (AnswerKind::Continue, QuestionKind::Plan { .. }) => {
+            "the agent leaves plan mode and starts; edits in the folder need no approval"
+        }
+        (AnswerKind::Continue, QuestionKind::Budget { .. }) => {
+            "the run continues, and as much again may be spent"
+        }
+        (AnswerKind::Continue, _) => "the run continues",
+        (AnswerKind::Text, _) => "the run continues, and the model reads the text",
+    }
 }
 
 /// How a question is answered.

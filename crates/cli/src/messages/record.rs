@@ -42,9 +42,12 @@ pub(crate) enum MessageStyle {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SectionTopic {
     Ending,
+    Advice,
     Limits,
     Calls,
+    SubAgents,
     Context,
+    Cache,
     Recoveries,
     Guards,
     Journal,

@@ -3,9 +3,6 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use windlass::core::log::inbox::AnswerKind;
-use windlass::core::run::question::QuestionKind;
-
 use super::redact_password;
 
 /// Message of a server that starts.
@@ -38,34 +35,6 @@ pub(crate) fn serve_without_tls(listen: SocketAddr) -> String {
 /// Why a host cannot be allowed.
 pub(crate) fn not_a_host(text: &str) -> String {
     format!("`{text}` is not a valid value for --allowed-host; give HOST or HOST:PORT")
-}
-
-/// What follows from an answer to a question, in a few words.
-pub(crate) fn answer_consequence(about: &QuestionKind, answer: AnswerKind) -> &'static str {
-    match (answer, about) {
-        (AnswerKind::Allow, QuestionKind::Plan { .. }) => {
-            "the agent leaves plan mode and starts; changes need approval"
-        }
-        (AnswerKind::Allow, _) => "the call runs once; similar calls need approval again",
-        (AnswerKind::Deny, QuestionKind::Plan { .. }) => {
-            "the agent stays in plan mode and reads the text"
-        }
-        (AnswerKind::Deny, _) => "the call does not run; the model reads the text",
-        (AnswerKind::Retry, _) => "the call runs again",
-        (AnswerKind::MarkDone, _) => "the call counts as done and does not run again",
-        (AnswerKind::Abandon, QuestionKind::Uncertain { .. }) => {
-            "the call counts as abandoned and does not run"
-        }
-        (AnswerKind::Abandon, _) => "the run ends",
-        (AnswerKind::Continue, QuestionKind::Plan { .. }) => {
-            "the agent leaves plan mode and starts; edits in the folder need no approval"
-        }
-        (AnswerKind::Continue, QuestionKind::Budget { .. }) => {
-            "the run continues, and as much again may be spent"
-        }
-        (AnswerKind::Continue, _) => "the run continues",
-        (AnswerKind::Text, _) => "the run continues, and the model reads the text",
-    }
 }
 
 /// What a person does whose browser could not be opened.

@@ -203,3 +203,9 @@ pub(crate) fn model_unreachable(lost: &ModelUnreachable, lane: &LaneId) -> Strin
         lost.limit,
     )
 }
+
+/// Why no traces are sent although a variable names where they would go.
+#[cfg(feature = "otel")]
+pub(crate) fn no_traces_sent(reason: &str) -> String {
+    format!("windlass: no traces are sent: {reason}")
+}

@@ -29,6 +29,7 @@ mod doctor;
 mod exit_codes;
 mod explain;
 mod explain_calls;
+mod explain_causes;
 mod explain_context;
 mod fork;
 mod hook_types;

@@ -1,12 +1,15 @@
 //! Why a run stopped, or what it waits for, and what to do next.
 
-use windlass::core::call::call_state::Call;
+use windlass::core::call::call_facts::Repeatability;
+use windlass::core::call::call_state::{Call, CallState};
 use windlass::core::projection::limit_reached;
 use windlass::core::run::active_run::{Run, RunPhase};
+use windlass::core::run::question::QuestionKind;
+use windlass::messages::RunFacts;
 use windlass_runtime::worker_identity::has_process_ended;
 
 use super::{ExplainSentence, RunPast};
-use crate::messages;
+use crate::messages::{self, report};
 
 /// The most important sentences, which come first.
 pub(super) fn explain_state(past: &RunPast<'_>) -> Vec<ExplainSentence> {
@@ -42,8 +45,50 @@ fn explain_end(past: &RunPast<'_>) -> Vec<ExplainSentence> {
     if let Some(reason) = messages::final_message(ended, &past.state_before_end) {
         sentences.push(ExplainSentence::new(reason, entry));
     }
-    sentences.push(ExplainSentence::without_proof(messages::next_step(ended.cause, past.lane)));
     sentences
+}
+
+/// What a person can do now, the most important first.
+pub(super) fn advise(past: &RunPast<'_>, facts: &RunFacts) -> Vec<ExplainSentence> {
+    let said = match (past.run_end(), &past.state_at_end.run) {
+        (Some(ended), _) => report::advice::advise(ended.cause, facts, past.lane),
+        (None, Some(run)) if run.id == *past.run => advise_progress(past, run),
+        (None, _) => Vec::new(),
+    };
+    said.into_iter().map(ExplainSentence::without_proof).collect()
+}
+
+/// The possible answers of a run that waits, and what continuing does to one that is interrupted.
+fn advise_progress(past: &RunPast<'_>, run: &Run) -> Vec<String> {
+    let mut said = Vec::new();
+    for question in run.open_questions() {
+        if matches!(question.kind, QuestionKind::Uncertain { .. }) {
+            said.push(report::explain::CHECK_FIRST.to_owned());
+        }
+        let answers = question.kind.accepted_answers();
+        let words = messages::answer_words(answers);
+        said.extend(answers.iter().zip(words).map(|(answer, word)| {
+            let consequence = messages::answer_consequence(&question.kind, *answer);
+            report::explain::possible_answer(word, consequence)
+        }));
+    }
+    if said.is_empty() && past.driver.need.is_some() {
+        said = describe_resume(run);
+    }
+    said
+}
+
+/// What continuing an interrupted run does with what was in progress.
+fn describe_resume(run: &Run) -> Vec<String> {
+    let Some(round) = run.round() else {
+        return vec![report::explain::RESUME_ASKS_AGAIN.to_owned()];
+    };
+    let is_open = |call: &&Call| matches!(call.state, CallState::Running { .. } | CallState::Lost);
+    let open = round.calls.iter().filter(is_open).map(|call| {
+        let name = messages::format_tool_use(&call.tool_use.name, &call.tool_use.input);
+        report::explain::on_resume(&name, call.facts.repeat == Repeatability::Repeatable)
+    });
+    open.collect()
 }
 
 fn explain_progress(past: &RunPast<'_>, run: &Run) -> Vec<ExplainSentence> {

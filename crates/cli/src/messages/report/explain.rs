@@ -6,12 +6,13 @@ use windlass::core::run::active_run::RunCounters;
 use windlass::core::run::journal::{Journal, JournalList};
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::core::stop::RunState;
+use windlass::messages::{RunFacts, TextExcerpt};
 
 use crate::inspect::estimate::Priced;
 use crate::messages::{SectionTopic, state_phrase};
 use crate::terminal::number_format::{count_noun, format_dollars, group_digits};
-use crate::terminal::sanitize_line;
 use crate::terminal::time_format::format_duration;
+use crate::terminal::{sanitize_line, sanitize_text};
 
 /// The heading of a section.
 pub(crate) fn section_heading(topic: SectionTopic, state: RunState) -> &'static str {
@@ -26,8 +27,11 @@ pub(crate) fn section_heading(topic: SectionTopic, state: RunState) -> &'static 
             }
         },
         SectionTopic::Limits => "What was used",
-        SectionTopic::Calls => "Denied and delayed calls",
+        SectionTopic::Advice => "What to do",
+        SectionTopic::Calls => "Failed, denied and delayed calls",
+        SectionTopic::SubAgents => "Sub-agents",
         SectionTopic::Context => "Context",
+        SectionTopic::Cache => "Prompt cache",
         SectionTopic::Recoveries => "Retries and recoveries",
         SectionTopic::Guards => "Guards",
         SectionTopic::Journal => "Journal",
@@ -39,9 +43,63 @@ pub(crate) fn run_title(run: &RunId, lane: &LaneId, state: RunState) -> String {
     format!("run {run} of {lane} {}", state_phrase(state))
 }
 
+/// The title of a run that completed although something was not done.
+pub(crate) fn completed_but(run: &RunId, lane: &LaneId, but: &str) -> String {
+    format!("run {run} of {lane} completed, but {but}")
+}
+
+/// What the run was asked and what it answered, below the title.
+pub(crate) fn task_lines(facts: &RunFacts) -> Vec<String> {
+    let line = |name: &str, text: &TextExcerpt| {
+        let (text, rest) = (sanitize_text(&text.text), text.omitted_chars);
+        let rest = match rest {
+            0 => String::new(),
+            rest => format!(" … ({} more characters)", group_digits(rest)),
+        };
+        format!("{name}: {}{rest}", text.replace('\n', "\n  "))
+    };
+    let prompt = facts.prompt.iter().map(|text| line("prompt", text));
+    prompt.chain(facts.answer.iter().map(|text| line("answer", text))).collect()
+}
+
+/// What waits behind an active run.
+pub(crate) fn waiting_prompts(waiting: &[TextExcerpt]) -> Option<String> {
+    let quotes: Vec<String> = waiting
+        .iter()
+        .map(|text| format!("\u{201c}{}\u{201d}", sanitize_line(&text.text)))
+        .collect();
+    let verb = if waiting.len() == 1 { "waits" } else { "wait" };
+    let count = count_noun(waiting.len() as u64, "prompt");
+    (!waiting.is_empty()).then(|| format!("{count} {verb} behind it: {}.", quotes.join(", ")))
+}
+
+/// An answer to a question, with what follows from it.
+pub(crate) fn possible_answer(word: &str, consequence: &str) -> String {
+    format!("`{word}`: {consequence}.")
+}
+
+/// What to do before a question about an interrupted call is answered.
+pub(crate) const CHECK_FIRST: &str =
+    "It may have happened: check the effect of the call first, then answer.";
+
+/// What continuing an interrupted run does with what was in progress.
+pub(crate) fn on_resume(call: &str, is_repeatable: bool) -> String {
+    match is_repeatable {
+        true => format!("On resume it runs {call} again, which does no harm."),
+        false => format!(
+            "On resume it asks what happened to {call}: it may have happened, so check first. \
+             Nothing that was recorded as done runs again."
+        ),
+    }
+}
+
+/// What continuing an interrupted run does with its model call.
+pub(crate) const RESUME_ASKS_AGAIN: &str =
+    "On resume it calls the model again; nothing that was recorded as done runs again.";
+
 /// The title for a run whose process is gone.
 pub(crate) fn interrupted(run: &RunId, lane: &LaneId) -> String {
-    format!("run {run} of {lane} is interrupted")
+    format!("run {run} of {lane} is interrupted: no process is working on it")
 }
 
 /// The entries that prove a sentence; of many, the first and the last.
@@ -51,6 +109,15 @@ pub(crate) fn entry_references(entries: &[Seq]) -> String {
         [entry] => format!(" [entry {entry}]"),
         [one, two] => format!(" (2 times) [entries {one}, {two}]"),
         [first, .., last] => format!(" {} times. [entries {first} … {last}]", entries.len()),
+    }
+}
+
+/// The entries that prove a sentence together.
+pub(crate) fn entry_range(entries: &[Seq]) -> String {
+    match entries {
+        [] => String::new(),
+        [entry] => format!(" [entry {entry}]"),
+        [first, .., last] => format!(" [entries {first} … {last}]"),
     }
 }
 
