@@ -1,6 +1,7 @@
 //! What the API server shows comes from the code of the commands, so that both say the same.
 
 mod event_rows;
+mod model_latency;
 mod store_statistics;
 
 use std::sync::Arc;
@@ -74,8 +75,8 @@ impl Presenter for ApiPresenter {
         Box::pin(async move {
             let store = self.store.as_ref();
             Ok(match report {
-                StoreReport::Stats { days, agent } => {
-                    store_statistics::read_statistics(store, days, agent.as_deref()).await?
+                StoreReport::Stats { days, filter } => {
+                    store_statistics::read_statistics(store, days, &filter).await?
                 }
                 StoreReport::Events(filter) => {
                     let lanes = event_rows::newest_lanes(store).await?;

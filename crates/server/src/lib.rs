@@ -37,7 +37,7 @@ mod views;
 mod write_timeout;
 
 pub use config::{RemoteTransport, ServerConfig, TlsFiles};
-pub use presenter::{EventFilter, Presenter, RunReport, StoreReport};
+pub use presenter::{EventFilter, Presenter, RunReport, StatsFilter, StoreReport};
 pub use run_options::RunOptions;
 pub use server::{Server, ServerError, StopHandle};
 pub use token::{AccessToken, TokenError};

@@ -34,6 +34,17 @@ pub struct EventFilter {
     pub text: Option<String>,
 }
 
+/// Which runs are counted; all if nothing is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatsFilter {
+    /// The agent that drives them.
+    pub agent: Option<String>,
+    /// Their profile.
+    pub profile: Option<String>,
+    /// The model that they call.
+    pub model: Option<String>,
+}
+
 /// A report about the whole store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreReport {
@@ -41,8 +52,8 @@ pub enum StoreReport {
     Stats {
         /// The number of days; all if not given.
         days: Option<u32>,
-        /// The agent whose runs are counted; all if not given.
-        agent: Option<String>,
+        /// Which runs are counted.
+        filter: StatsFilter,
     },
     /// The newest events of all conversations and workers.
     Events(EventFilter),

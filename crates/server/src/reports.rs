@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::body::ApiQuery;
 use crate::json::ApiJson;
 use crate::lookup;
-use crate::presenter::{EventFilter, RunReport, StoreReport};
+use crate::presenter::{EventFilter, RunReport, StatsFilter, StoreReport};
 use crate::problem::Problem;
 use crate::router::ApiState;
 use crate::runs::check_limit;
@@ -21,6 +21,10 @@ pub(crate) struct StatsParameters {
     days: Option<u32>,
     /// Runs of this agent; all if not given.
     agent: Option<String>,
+    /// Runs under this profile; all if not given.
+    profile: Option<String>,
+    /// Runs that call this model; all if not given.
+    model: Option<String>,
 }
 
 /// Which events are listed, newest first.
@@ -97,7 +101,8 @@ pub(crate) async fn show_stats(
     State(state): State<ApiState>,
     ApiQuery(given): ApiQuery<StatsParameters>,
 ) -> Result<ApiJson<Value>, Problem> {
-    let report = StoreReport::Stats { days: given.days, agent: given.agent };
+    let StatsParameters { days, agent, profile, model } = given;
+    let report = StoreReport::Stats { days, filter: StatsFilter { agent, profile, model } };
     Ok(ApiJson(state.presenter.report_store(report).await?))
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::log::ids::{RunId, UnixMillis};
+use windlass_core::message::reply::TokenUsage;
 use windlass_core::projection::{Row, RunDescription, RunRow, TraceRow};
 use windlass_core::stop::{RunState, StopCause};
 use windlass_runtime::ports::{AppendRequest, RunTraceEnd, StoreError};
@@ -158,7 +159,19 @@ pub async fn only_runs_that_are_over_have_ended(store: TestStore) -> CaseResult 
     let (a, b) =
         (claim_new_lane(&store, &lane("a")).await?, claim_new_lane(&store, &lane("b")).await?);
     let rows = |run: &str, last: &str, at| {
-        let calls = [trace_row(run, 1, "tool_use"), trace_row(run, 2, last)];
+        let mut calls = [trace_row(run, 1, "tool_use"), trace_row(run, 2, last)];
+        for row in &mut calls {
+            if let Row::Trace(row) = row {
+                let (input_tokens, output_tokens) = (10, 3);
+                let (cache_read_tokens, cache_write_tokens) = (5, 2);
+                row.usage = TokenUsage {
+                    input_tokens,
+                    output_tokens,
+                    cache_read_tokens,
+                    cache_write_tokens,
+                };
+            }
+        }
         calls.into_iter().chain([ended_run_row(run, at)]).collect()
     };
     store.append(with_rows("a", a, 0, rows("r1", "end_turn", 1))).await?;
@@ -181,6 +194,9 @@ pub async fn only_runs_that_are_over_have_ended(store: TestStore) -> CaseResult 
         agent: None,
         profile: None,
         model: None,
+        input_tokens: 34,
+        cached_tokens: 10,
+        output_tokens: 6,
     };
     let (answered, capped) = (end("r1", "end_turn", 1), end("r2", "max_model_calls", 2));
     assert_eq!(store.list_trace_ends(UnixMillis(0), 9).await?, [capped.clone(), answered]);

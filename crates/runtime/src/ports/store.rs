@@ -381,4 +381,10 @@ pub struct RunTraceEnd {
     pub profile: Option<Arc<str>>,
     /// The model that the run called.
     pub model: Option<Arc<str>>,
+    /// Input tokens of all its iterations, cached ones included.
+    pub input_tokens: u64,
+    /// The part of them that came from the provider's cache.
+    pub cached_tokens: u64,
+    /// Output tokens of all its iterations.
+    pub output_tokens: u64,
 }

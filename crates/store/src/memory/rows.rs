@@ -105,6 +105,14 @@ impl StoreState {
             _ => None,
         });
         let last = mine.next()?;
+        let (mut input_tokens, mut cached_tokens, mut output_tokens) = (0, 0, 0);
+        for row in std::iter::once(last).chain(mine) {
+            let usage = row.usage;
+            let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
+            input_tokens += usage.input_tokens.saturating_add(cached);
+            cached_tokens += usage.cache_read_tokens;
+            output_tokens += usage.output_tokens;
+        }
         Some(RunTraceEnd {
             run: run.run.clone(),
             iterations: last.iter,
@@ -113,6 +121,9 @@ impl StoreState {
             agent: run.description.agent.clone(),
             profile: run.description.profile.clone(),
             model: run.description.model.clone(),
+            input_tokens,
+            cached_tokens,
+            output_tokens,
         })
     }
 }

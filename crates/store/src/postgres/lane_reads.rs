@@ -64,8 +64,11 @@ fn read_runs_sql(filter: &str) -> String {
 }
 
 static READ_TRACE_ENDS: LazyLock<TypedSql> = LazyLock::new(|| {
-    let text = "SELECT run_id, iter, cause, at, agent, profile, model FROM run
-         JOIN agent_loop_trace AS last
+    let text = "SELECT run_id, iter, cause, at, agent, profile, model,
+             (SELECT CAST(coalesce(sum(coalesce(input_tokens, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0)), 0) AS bigint) FROM agent_loop_trace WHERE job_id = run.run_id::uuid),
+             (SELECT CAST(coalesce(sum(coalesce(cache_read, 0)), 0) AS bigint) FROM agent_loop_trace WHERE job_id = run.run_id::uuid),
+             (SELECT CAST(coalesce(sum(coalesce(output_tokens, 0)), 0) AS bigint) FROM agent_loop_trace WHERE job_id = run.run_id::uuid)
+         FROM run JOIN agent_loop_trace AS last
            ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id::uuid)
          WHERE cause IS NOT NULL AND at >= $1 ORDER BY run.no DESC LIMIT $2";
     TypedSql::new(text, &[Type::INT8, Type::INT8])
@@ -93,6 +96,9 @@ fn parse_trace_end(row: &Row) -> Result<RunTraceEnd, Error> {
         agent: row.try_get::<_, Option<String>>(4)?.map(Arc::from),
         profile: row.try_get::<_, Option<String>>(5)?.map(Arc::from),
         model: row.try_get::<_, Option<String>>(6)?.map(Arc::from),
+        input_tokens: row.try_get::<_, i64>(7)?.cast_unsigned(),
+        cached_tokens: row.try_get::<_, i64>(8)?.cast_unsigned(),
+        output_tokens: row.try_get::<_, i64>(9)?.cast_unsigned(),
     })
 }
 

@@ -224,8 +224,11 @@ pub(super) fn read_trace_ends(
     let since = column_values::saturating_column(since.0);
     let mut statement = prepare_cached(
         connection,
-        "SELECT run_id, iter, cause, at, agent, profile, model FROM run
-         JOIN agent_loop_trace AS last
+        "SELECT run_id, iter, cause, at, agent, profile, model,
+             (SELECT coalesce(sum(coalesce(input_tokens, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0)), 0) FROM agent_loop_trace WHERE job_id = run.run_id),
+             (SELECT coalesce(sum(coalesce(cache_read, 0)), 0) FROM agent_loop_trace WHERE job_id = run.run_id),
+             (SELECT coalesce(sum(coalesce(output_tokens, 0)), 0) FROM agent_loop_trace WHERE job_id = run.run_id)
+         FROM run JOIN agent_loop_trace AS last
            ON last.id = (SELECT max(id) FROM agent_loop_trace WHERE job_id = run.run_id)
          WHERE cause IS NOT NULL AND at >= ?1 ORDER BY run.no DESC LIMIT ?2",
     )?;
@@ -238,6 +241,9 @@ pub(super) fn read_trace_ends(
             agent: row.get(4)?,
             profile: row.get(5)?,
             model: row.get(6)?,
+            input_tokens: row.get::<_, i64>(7)?.cast_unsigned(),
+            cached_tokens: row.get::<_, i64>(8)?.cast_unsigned(),
+            output_tokens: row.get::<_, i64>(9)?.cast_unsigned(),
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
