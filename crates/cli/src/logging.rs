@@ -46,20 +46,48 @@ pub(crate) fn parse_filter(text: &str) -> Result<Targets, String> {
 pub(crate) fn install(output: &OutputArgs) -> anyhow::Result<()> {
     let is_debugged = output.debug.is_some() || output.debug_file.is_some();
     let filter = match (&output.log, std::env::var("RUST_LOG")) {
-        (Some(filter), _) => filter.clone(),
-        (None, _) if is_debugged => Targets::new().with_target("windlass", LevelFilter::DEBUG),
+        (Some(filter), _) => Some(filter.clone()),
+        (None, _) if is_debugged => {
+            Some(Targets::new().with_target("windlass", LevelFilter::DEBUG))
+        }
         (None, Ok(text)) if !text.is_empty() => {
             let named = |reason| UsageError::wrap(anyhow::anyhow!("RUST_LOG: {reason}"));
-            parse_filter(&text).map_err(named)?
+            Some(parse_filter(&text).map_err(named)?)
         }
-        (None, _) => return Ok(()),
+        (None, _) => None,
     };
+    let traces = traces_target();
+    if filter.is_none() && traces.is_none() {
+        return Ok(());
+    }
     let file = output.debug_file.as_deref().map(open_log_file).transpose()?;
-    let layer = LogWriter { format: output.log_format, clock: SystemClock::start(), file };
-    let subscriber = tracing_subscriber::registry().with(layer.with_filter(filter));
+    let log = filter.map(|filter| {
+        let writer = LogWriter { format: output.log_format, clock: SystemClock::start(), file };
+        writer.with_filter(filter)
+    });
+    let subscriber = tracing_subscriber::registry().with(log);
     // A second call finds the subscriber installed.
+    #[cfg(feature = "otel")]
+    let _ = tracing::subscriber::set_global_default(subscriber.with(traces));
+    #[cfg(not(feature = "otel"))]
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(())
+}
+
+/// What notices ended runs, if traces are sent.
+#[cfg(feature = "otel")]
+fn traces_target<S>() -> Option<impl Layer<S>>
+where
+    S: Subscriber + for<'span> tracing_subscriber::registry::LookupSpan<'span>,
+{
+    let filter = Targets::new().with_target("windlass", LevelFilter::INFO);
+    crate::trace_export::layer().map(|layer| layer.with_filter(filter))
+}
+
+/// Nothing: this program sends no traces.
+#[cfg(not(feature = "otel"))]
+fn traces_target() -> Option<()> {
+    None
 }
 
 /// Opens the file of `--debug-file`, which only its user can read: the log has paths and commands.

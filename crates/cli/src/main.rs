@@ -23,6 +23,8 @@ mod service_state;
 mod setup;
 mod terminal;
 mod toolset;
+#[cfg(feature = "otel")]
+mod trace_export;
 mod transcript;
 
 #[cfg(test)]

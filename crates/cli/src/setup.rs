@@ -232,7 +232,7 @@ async fn start_with(
         }
         owner.rules.human = HumanAvailability::Available;
     }
-    let store = store_of(opened, args).await?;
+    let store = store_location::take_store(opened, &args.store, &clock).await?;
     let offered = tools.get(toolset::AGENT_TOOL).map_or(Vec::new(), |_| agents.found);
     let (place, own) = ((&*workspace, &clock), (&skills, &agent_hooks));
     let builder = agents::add_sub_agents(offered, &tools, args, (&config, asks), place, own)?;
@@ -271,17 +271,6 @@ fn record_sandbox(settings: &mut Settings, sandbox: &SandboxChoice) {
     settings.sandbox = Some(sandbox.recorded());
     if sandbox.level.confinement == CommandConfinement::Missing {
         terminal::print_note(messages::sandbox::MISSING);
-    }
-}
-
-/// The store of an open conversation, or the one that the flags name.
-async fn store_of(
-    opened: Option<OpenConversation>,
-    args: &AgentArgs,
-) -> anyhow::Result<Arc<dyn Store>> {
-    match opened {
-        Some(opened) => Ok(opened.store),
-        None => open_store(&args.store).await,
     }
 }
 

@@ -25,6 +25,6 @@ pub use windlass_providers::catalog::provider_table::{
     Credential, Provider, ProviderError as NameError, ProviderTable, WireFormat,
 };
 pub use windlass_providers::{
-    CallNotice, CallOptions, EnvLookup, HttpClient, ModelRegistry, ProxyRules, SharedServices,
-    notices_in,
+    CallNotice, CallOptions, EnvLookup, HttpClient, ModelRegistry, PlainRequest, PlainRequestError,
+    PlainResponse, ProxyRules, SharedServices, notices_in,
 };

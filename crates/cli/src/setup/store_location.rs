@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass::memory::MemoryStore;
-use windlass::ports::Store;
+use windlass::ports::{Clock, Store};
 use windlass::postgres::PostgresStore;
 use windlass::sqlite::SqliteStore;
 
+use super::OpenConversation;
 use crate::args::StoreArgs;
 use crate::config::{config_toml, paths};
 use crate::exit::UsageError;
@@ -21,6 +22,24 @@ pub(crate) async fn open_store(args: &StoreArgs) -> anyhow::Result<Arc<dyn Store
         Some(url) => Ok(Arc::new(PostgresStore::open(url).await?)),
         None => Ok(Arc::new(open_file(&path)?)),
     }
+}
+
+/// Takes the store of the conversation, or opens that of the flags. Runs that end in it are sent as
+/// traces, if a variable says where.
+pub(super) async fn take_store(
+    opened: Option<OpenConversation>,
+    args: &StoreArgs,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Arc<dyn Store>> {
+    let store = match opened {
+        Some(opened) => opened.store,
+        None => open_store(args).await?,
+    };
+    #[cfg(feature = "otel")]
+    crate::trace_export::start(&store, clock)?;
+    #[cfg(not(feature = "otel"))]
+    let _ = clock;
+    Ok(store)
 }
 
 /// Opens a store in a file, and prints a note if others had access to the file.
