@@ -1,5 +1,4 @@
 import { render } from "preact";
-import "uplot/dist/uPlot.min.css";
 import "./styles.css";
 import { Frame } from "./frame";
 import "./state/preferences";

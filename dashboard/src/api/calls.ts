@@ -1,7 +1,7 @@
 // The requests of the dashboard, one function each.
 import { get, send } from "./client";
 import type {
-  EventRow, Explanation, IterationRow, Page, PendingQuestion, PlacedMessage, RunSummary, Stats, Timeline, WorkerRow,
+  EventRow, Explanation, ExplanationReport, IterationRow, Page, PendingQuestion, PlacedMessage, RunSummary, Stats, Timeline, WorkerRow,
 } from "./types";
 
 type Stop = AbortSignal | null;
@@ -11,7 +11,6 @@ export interface RunFilter {
   agent?: string | null;
   profile?: string | null;
   model?: string | null;
-  
   text?: string | null;
   conversation_id?: string | null;
 }
@@ -35,14 +34,18 @@ export const listRuns = (filter: RunFilter, cursor: string | null, limit: number
 export const getRun = (id: string, stop: Stop): Promise<RunSummary> => get(run(id), {}, stop);
 export const getTrace = (id: string, stop: Stop): Promise<Page<IterationRow>> => get(run(id, "/trace"), {}, stop);
 export const getTimeline = (id: string, stop: Stop): Promise<Timeline> => get(run(id, "/timeline"), {}, stop);
-export const getExplanation = (id: string, stop: Stop): Promise<Explanation> => get(run(id, "/explain"), {}, stop);
+export const getExplanation = async (id: string, stop: Stop): Promise<Explanation> => {
+  const { facts, ...told } = await get<ExplanationReport>(run(id, "/explain"), {}, stop);
+  return { ...told, ...facts };
+};
 export const getRunEvents = (id: string, stop: Stop): Promise<Page<EventRow>> => get(run(id, "/events"), {}, stop);
 export const getEntries = (id: string, after: number, limit: number, stop: Stop): Promise<Page<unknown>> =>
   get(run(id, "/entries"), { cursor: after, limit }, stop);
 export const cancelRun = (id: string): Promise<unknown> => send("POST", run(id, "/cancel"));
 export const resumeRun = (id: string): Promise<unknown> => send("POST", run(id, "/resume"));
-export const forkRun = (id: string, prompt: string | null): Promise<{ conversation_id: string; run_id?: string }> =>
-  send("POST", run(id, "/fork"), prompt === null ? {} : { prompt });
+export const forkRun = (id: string, prompt: string | null, atEntry: number | null = null): Promise<{ conversation_id: string; run_id?: string | null }> =>
+  send("POST", run(id, "/fork"), { ...(prompt === null ? {} : { prompt }), ...(atEntry === null ? {} : { at_entry: atEntry }) });
+export const getRawResponses = (id: string, stop: Stop): Promise<Page<Record<string, unknown>>> => get(run(id, "/raw"), {}, stop);
 
 export const listMessages = (id: string, cursor: string | null, stop: Stop): Promise<Page<PlacedMessage>> =>
   get(conversation(id, "/messages"), { cursor, limit: 500 }, stop);

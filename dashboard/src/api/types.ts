@@ -83,13 +83,78 @@ export interface Sentence {
   entries: number[];
 }
 
-export interface Explanation {
+export interface Excerpt {
+  text: string;
+  omitted_chars: number;
+}
+
+export interface FailedCall {
+  tool: string;
+  input: Excerpt;
+  problem: "failed" | "invalid" | "timed_out" | "denied" | "interrupted" | "skipped";
+  error: Excerpt;
+  hint: string | null;
+  is_made_good: boolean;
+  entries: number[];
+}
+
+export interface CacheMiss {
+  cause: string;
+  tokens: number;
+  extra_usd_micros: number | null;
+}
+
+export interface ModelCallUse {
+  model_call: number;
+  at_ms: number;
+  model: string;
+  input_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  output_tokens: number;
+  usd_micros: number | null;
+  cache_miss: CacheMiss | null;
+  entry: number;
+}
+
+export interface SubAgent {
+  conversation: string;
+  task: Excerpt;
+  state: "working" | "answered" | "failed";
+  result: Excerpt | null;
+  cause: string | null;
+  entry: number;
+}
+
+/** What the log says about a run. */
+export interface RunFacts {
+  prompt: Excerpt | null;
+  answer: Excerpt | null;
+  failed_calls: FailedCall[];
+  model_calls: ModelCallUse[];
+  context: { tokens: number; usable_tokens: number; percent: number; pieces: { name: string; tokens: number; can_be_compacted: boolean }[]; other_tokens: number } | null;
+  sub_agents: SubAgent[];
+  waiting_prompts: Excerpt[];
+}
+
+interface ExplanationText {
   conversation: string;
   run: string;
   state: string;
   cause: string | null;
+  headline: string;
+  advice: string[];
+  is_interrupted: boolean;
   sections: { topic: string; sentences: Sentence[] }[];
 }
+
+/** Why a run stopped or what it waits for; the same value as `windlass explain --json`. */
+export interface ExplanationReport extends ExplanationText {
+  facts: RunFacts;
+}
+
+/** The report with its facts beside the text. */
+export type Explanation = ExplanationText & RunFacts;
 
 export interface ModelQuestion {
   question: string;
@@ -138,6 +203,17 @@ export interface WorkerRow {
   workspaces: string[];
 }
 
+export interface UsageCounts {
+  runs: number;
+  stopped_at_cap: number;
+  unexpected: number;
+  failed: number;
+  cost_usd_micros: number | null;
+  input_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+}
+
 export interface Stats {
   runs: number;
   stopped_at_cap: number;
@@ -147,8 +223,12 @@ export interface Stats {
   iterations_to_end_turn: Record<string, number>;
   agents: { agent: string; profile: string; runs: number; escalations: Record<string, number> }[];
   tools: { tool: string; calls: number; attempts: number; retried: number; failed: number }[];
-  states?: Record<string, number>;
-  days?: { day: string; runs: number; stopped_at_cap: number; cost_usd_micros: number | null; tokens?: number }[];
+  states: Record<string, number>;
+  resumable: number;
+  days: (UsageCounts & { day: string })[];
+  models: (UsageCounts & { model: string; latency: { calls: number; failed: number; median_ms: number | null; p95_ms: number | null } | null })[];
+  errors: Record<string, number>;
+  choices: { agents: string[]; profiles: string[]; models: string[] };
 }
 
 /** A message as the Agent SDKs have it. */

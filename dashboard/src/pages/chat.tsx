@@ -9,6 +9,7 @@ import { useResource } from "../state/resource";
 import { link } from "../state/router";
 import { useFollowedRun } from "../state/run_stream";
 import { Conversation } from "../view/conversation";
+import { bytes } from "../view/format";
 import { Action, Empty, ProblemBox, StateBadge, say } from "../view/parts";
 import { shownState } from "./runs";
 
@@ -48,13 +49,24 @@ function Composer({ conversation, runId, isBusy, isWaiting }: { conversation: st
   const draftKey = `windlass.draft.${conversation ?? "new"}`;
   const text = useSignal(sessionStorage.getItem(draftKey) ?? "");
   const isSending = useSignal(false);
+  const files = useSignal<AttachedFile[]>([]);
+  const picker = useRef<HTMLInputElement>(null);
+  const attach = async (chosen: Iterable<File>): Promise<void> => {
+    for (const file of chosen) {
+      const read = await readTextFile(file);
+      if (typeof read === "string") say(read, true);
+      else files.value = [...files.value.filter((other) => other.name !== read.name), read];
+    }
+  };
   const submit = async (delivery: "queue" | "steer"): Promise<void> => {
-    const prompt = text.value.trim();
-    if (!prompt || isSending.value) return;
+    const written = text.value.trim();
+    if (!written || isSending.value) return;
+    const prompt = [written, ...files.value.map((file) => `<file name=${JSON.stringify(file.name)}>\n${file.text}\n</file>`)].join("\n\n");
     isSending.value = true;
     try {
       const accepted = conversation === null ? await startConversation({ prompt }) : await sendPrompt(conversation, { prompt, delivery });
       text.value = "";
+      files.value = [];
       sessionStorage.removeItem(draftKey);
       if (conversation === null) location.hash = link(["chat", accepted.conversation_id]);
     } catch (error) {
@@ -70,14 +82,37 @@ function Composer({ conversation, runId, isBusy, isWaiting }: { conversation: st
   };
   const edit = (value: string): void => { text.value = value; sessionStorage.setItem(draftKey, value); };
   return (
-    <form class="composer" onSubmit={(event) => { event.preventDefault(); void submit("queue"); }}>
+    <form class="composer" onSubmit={(event) => { event.preventDefault(); void submit("queue"); }}
+      onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); void attach([...(event.dataTransfer?.files ?? [])]); }}>
       {isWaiting ? <div class="banner">The agent waits for an answer: <a href={link(["inbox"])}>open the inbox</a></div> : null}
       <textarea class="field" rows={3} aria-label="Message" placeholder={isBusy ? "Enter steers the run, Alt-Enter queues a prompt behind it" : "Message; Enter sends it, Shift-Enter is a new line"} value={text.value} onInput={(event) => edit(event.currentTarget.value)} onKeyDown={onKeyDown} />
+      {files.value.length > 0 ? (
+        <div class="row" aria-label="Attachments">{files.value.map((file) => (
+          <button type="button" class="badge plain" title="Take it out" onClick={() => { files.value = files.value.filter((other) => other !== file); }}>{file.name} · {bytes(file.text.length)} ✕</button>
+        ))}</div>
+      ) : null}
       <div class="row">
+        <input ref={picker} type="file" multiple class="sr-only" tabIndex={-1} aria-label="Files to attach" onChange={(event) => { void attach([...(event.currentTarget.files ?? [])]); event.currentTarget.value = ""; }} />
         <button class="button primary" disabled={!text.value.trim() || isSending.value}>{isBusy ? "Queue" : "Send"}</button>
         {isBusy && conversation ? <button type="button" class="button" disabled={!text.value.trim() || isSending.value} onClick={() => void submit("steer")}>Steer the run</button> : null}
+        <button type="button" class="button" onClick={() => picker.current?.click()}>Attach files</button>
         {isBusy && runId ? <Action label="Stop" tone="danger" done="The run stops at the next safe point" run={() => cancelRun(runId)} /> : null}
       </div>
     </form>
   );
+}
+
+interface AttachedFile { readonly name: string; readonly text: string }
+
+/** The largest file that goes into a prompt; the agent reads larger ones from its folder. */
+const MAX_FILE_BYTES = 256 * 1024;
+
+/** The text of a file, or why it cannot be attached. */
+async function readTextFile(file: File): Promise<AttachedFile | string> {
+  if (file.size > MAX_FILE_BYTES) return `${file.name} is larger than ${bytes(MAX_FILE_BYTES)}; put it into the folder of the agent and name it`;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    if (!text.includes("\0")) return { name: file.name, text };
+  } catch { /* not UTF-8: said below */ }
+  return `${file.name} is not a text file; put it into the folder of the agent and name it`;
 }

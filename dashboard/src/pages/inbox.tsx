@@ -27,14 +27,27 @@ export function InboxPage(): JSX.Element {
       <div class="page-head"><h1>Inbox</h1><div class="actions"><NotificationButton /></div></div>
       <Loaded resource={questions}>{(found) => found.data.length === 0
         ? <div class="card"><Empty title="Nobody is waiting for you">When an agent needs an approval or an answer, it appears here.</Empty></div>
-        : <div class="stack">{found.data.map((question) => <QuestionCard key={`${question.run_id} ${question.question_id}`} question={question} />)}</div>}</Loaded>
+        : <div class="stack">{found.data.map((question) => <QuestionCard key={keyOf(question)} question={question} equal={found.data.filter((other) => isEqual(question, other))} />)}</div>}</Loaded>
     </>
   );
 }
 
-function QuestionCard({ question }: { question: PendingQuestion }): JSX.Element {
+const keyOf = (question: PendingQuestion): string => `${question.run_id} ${question.question_id}`;
+
+/** Questions of other runs about the very same call. */
+function isEqual(question: PendingQuestion, other: PendingQuestion): boolean {
+  return other !== question && question.kind === "approval" && other.kind === "approval" && question.tool_name === other.tool_name
+    && question.folder === other.folder && question.input_hash !== null && question.input_hash === other.input_hash;
+}
+
+function QuestionCard({ question, equal }: { question: PendingQuestion; equal: readonly PendingQuestion[] }): JSX.Element {
   const note = useSignal("");
-  const answer = (name: string): Promise<unknown> => answerQuestion(question, { answer: name, ...(TAKES_TEXT.has(name) && note.value.trim() ? { text: note.value.trim() } : {}) });
+  const takesEqual = useSignal(false);
+  const answer = async (name: string): Promise<void> => {
+    const given = { answer: name, ...(TAKES_TEXT.has(name) && note.value.trim() ? { text: note.value.trim() } : {}) };
+    await answerQuestion(question, given);
+    if (takesEqual.value) await Promise.all(equal.map((other) => answerQuestion(other, given)));
+  };
   const needsText = question.answers.some((possible) => possible.answer === "text");
   return (
     <section class="card" aria-label={question.text}>
@@ -50,6 +63,7 @@ function QuestionCard({ question }: { question: PendingQuestion }): JSX.Element 
         <label class="labelled">{needsText ? "Your answer" : "A word for the agent, for example why not"}
           <textarea class="field" rows={needsText ? 3 : 1} value={note.value} onInput={(event) => { note.value = event.currentTarget.value; }} />
         </label>
+        {equal.length > 0 ? <label class="row small"><input type="checkbox" checked={takesEqual.value} onChange={(event) => { takesEqual.value = event.currentTarget.checked; }} />{equal.length === 1 ? "Answer the other question about the same call, too" : `Answer the ${equal.length} other questions about the same call, too`}</label> : null}
         <div class="row">{question.answers.map((possible, index) => (
           <Action key={possible.answer} label={possible.answer === "text" ? "Send" : (ANSWER_NAMES[possible.answer] ?? words(possible.answer))} title={possible.consequence} done="Answered"
             tone={index === 0 ? "primary" : possible.answer === "deny" || possible.answer === "abandon" ? "danger" : ""} disabled={possible.answer === "text" && !note.value.trim()} run={() => answer(possible.answer)} />
@@ -75,12 +89,12 @@ function useNotifications(questions: readonly PendingQuestion[] | null): void {
   const known = useRef<Set<string> | null>(null);
   useEffect(() => {
     if (questions === null) return;
-    const keys = new Set(questions.map((question) => `${question.run_id} ${question.question_id}`));
+    const keys = new Set(questions.map((question) => keyOf(question)));
     const before = known.current;
     known.current = keys;
     if (before === null || !document.hidden || !("Notification" in window) || Notification.permission !== "granted") return;
     for (const question of questions) {
-      if (!before.has(`${question.run_id} ${question.question_id}`)) new Notification("An agent waits for you", { body: question.text.slice(0, 180), tag: question.run_id });
+      if (!before.has(keyOf(question))) new Notification("An agent waits for you", { body: question.text.slice(0, 180), tag: question.run_id });
     }
   }, [questions]);
 }

@@ -119,6 +119,7 @@ function Filters({ filter }: { filter: RunFilter }): JSX.Element {
       <input class="field grow" type="search" placeholder="Search prompts and ids" aria-label="Search prompts and ids" value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} />
       <select class="field" aria-label="State" value={filter.state ?? ""} onChange={(event) => setQuery({ state: event.currentTarget.value })}>
         <option value="">All states</option>
+        {filter.state && !STATES.includes(filter.state) ? <option value={filter.state}>{filter.state.replaceAll("_", " ").replaceAll(",", ", ")}</option> : null}
         {STATES.map((state) => <option value={state}>{state.replaceAll("_", " ")}</option>)}
       </select>
       {field("agent", "Agent")}{field("profile", "Profile")}{field("model", "Model")}
@@ -130,6 +131,11 @@ function Filters({ filter }: { filter: RunFilter }): JSX.Element {
 /** The state for people: a run that timed out without a stop cause was interrupted. */
 export function shownState(run: RunSummary): string {
   return run.state === "timed_out" && run.stop_cause === null ? "interrupted" : run.state;
+}
+
+/** All runs of a conversation. */
+export function conversationLink(conversation: string): string {
+  return link(["runs"], { conversation });
 }
 
 export function runCost(run: RunSummary): string {

@@ -15,6 +15,16 @@ export const connection = signal<Connection>("connecting");
 /** Counts what happened on the server; a page that depends on it loads again. */
 export const revision = signal(0);
 
+/** Counts like `revision`, at most once in a while: for what is dear to load. */
+export const slowRevision = signal(0);
+const SLOW_MS = 5_000;
+let slowTimer: ReturnType<typeof setTimeout> | null = null;
+let slowAt = 0;
+effect(() => {
+  if (revision.value === 0 || slowTimer !== null) return;
+  slowTimer = setTimeout(() => { slowTimer = null; slowAt = Date.now(); slowRevision.value += 1; }, Math.max(0, slowAt + SLOW_MS - Date.now()));
+});
+
 /** The time, once a second, for ages and running clocks. */
 export const now = signal(Date.now());
 setInterval(() => { if (!document.hidden) now.value = Date.now(); }, 1_000);

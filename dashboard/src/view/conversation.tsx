@@ -64,9 +64,10 @@ function MessageView({ message, results, goesOn, isContinued }: {
   if (message.type === "assistant" || message.type === "user") {
     const shown = blocksOf(message).filter((block) => block.type !== "tool_result");
     if (shown.length === 0) return null;
-    const who = message.type === "user" ? "You" : "Agent";
+    const isNote = message.type === "user" && message["isSynthetic"] === true;
+    const who = isNote ? "Windlass" : message.type === "user" ? "You" : "Agent";
     return (
-      <div class={`message ${message.type} ${goesOn ? "goes-on" : ""} ${isContinued ? "continued" : ""}`}>
+      <div class={`message ${isNote ? "note" : message.type} ${goesOn ? "goes-on" : ""} ${isContinued ? "continued" : ""}`}>
         {goesOn ? null : <div class="who">{message.parent_tool_use_id ? `Sub-agent` : who}{message.message?.model ? <span class="muted">{message.message.model}</span> : null}</div>}
         <div class="content stack">{shown.map((block) => blockView(block, results))}</div>
       </div>
@@ -157,7 +158,27 @@ function CallResult({ result }: { result: ToolResult }): JSX.Element {
   if (Array.isArray(patch) && patch.length > 0) {
     return <Diff lines={patch.flatMap((hunk) => [`@@ ${hunk.oldStart} → ${hunk.newStart}`, ...hunk.lines])} />;
   }
+  const failure = result.isError ? errorOf(result.text) : null;
+  if (failure) {
+    return (
+      <>
+        <p class="bad-text wrap">{visible(failure.message)}</p>
+        {failure.output && failure.output !== "(no output)" ? <pre class="code wrapped">{visible(failure.output)}</pre> : null}
+        {failure.hint ? <p class="small muted wrap">{visible(failure.hint)}</p> : null}
+      </>
+    );
+  }
   return <pre class="code wrapped">{visible(result.text)}</pre>;
+}
+
+/** The parts of an error, if the result is one of ours. */
+function errorOf(text: string): { message: string; hint?: string; output?: string } | null {
+  try {
+    const found = JSON.parse(text) as { error?: boolean; message?: unknown; hint?: string; output?: string };
+    return found.error === true && typeof found.message === "string" ? { message: found.message, ...(found.hint ? { hint: found.hint } : {}), ...(found.output ? { output: found.output } : {}) } : null;
+  } catch {
+    return null;
+  }
 }
 
 export function Diff({ lines }: { lines: readonly string[] }): JSX.Element {

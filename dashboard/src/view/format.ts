@@ -26,6 +26,7 @@ export function dollars(value: number | null | undefined): string {
 }
 
 export function duration(ms: number): string {
+  if (ms < 10 && !Number.isInteger(ms)) return `${ms.toFixed(1)} ms`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1_000;
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
@@ -42,6 +43,18 @@ export function ago(atMs: number, nowMs: number): string {
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
   if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h ago`;
   return `${Math.floor(seconds / 86_400)} days ago`;
+}
+
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** A day in UTC: "2026-11-19" as "19 Nov". */
+export function day(key: string): string {
+  return DAY.format(Date.parse(`${key}T00:00:00Z`));
+}
+
+/** Money that is given in millionths of a dollar. */
+export function micros(value: number | null | undefined): string {
+  return dollars(value === null || value === undefined ? null : value / 1_000_000);
 }
 
 export function clock(atMs: number): string {
@@ -61,4 +74,10 @@ export function bytes(value: number): string {
 /** A count with its noun: "1 run", "2 runs". */
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
   return `${INTEGER.format(count)} ${count === 1 ? noun : nouns}`;
+}
+
+/** A field of an event: moments as a time of day. */
+export function eventField(name: string, value: unknown): string {
+  if (typeof value === "number" && value > 1e12 && /(until|at|at_ms)$/.test(name)) return `${name}=${clock(value)}`;
+  return `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`;
 }

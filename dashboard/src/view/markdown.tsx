@@ -57,6 +57,11 @@ function first(text: string): { made: ComponentChild; length: number } | null {
   return null;
 }
 
+/** A sentence of ours: code between backticks, and nothing else, because it quotes what others wrote. */
+export function codeSpans(text: string): ComponentChild[] {
+  return text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part));
+}
+
 /** A text of Markdown. */
 export function Markdown({ text }: { text: string }): JSX.Element {
   return <div class="markdown">{blocks(text.split(/\r?\n/))}</div>;

@@ -2,6 +2,7 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { Problem } from "../api/client";
+import type { Excerpt } from "../api/types";
 import { now } from "../state/live";
 import type { Resource } from "../state/resource";
 import { ago, dateTime } from "./format";
@@ -37,6 +38,12 @@ export function Card({ title, note, children }: { title: ComponentChildren; note
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
   return <div class="empty"><strong>{title}</strong>{children ? <div>{children}</div> : null}</div>;
+}
+
+/** The beginning of a text, and how much is left out. */
+export function ExcerptView({ text }: { text: Excerpt | null }): JSX.Element {
+  if (text === null) return <span class="muted">unknown</span>;
+  return <>{text.text}{text.omitted_chars > 0 ? <span class="muted"> … ({text.omitted_chars.toLocaleString("en")} more characters)</span> : null}</>;
 }
 
 export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {

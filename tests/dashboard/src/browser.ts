@@ -1,5 +1,6 @@
 // One browser for a test file, and a fresh context for each case.
 
+import { join } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 
 const ARGUMENTS = [
@@ -14,6 +15,7 @@ export async function openPage(address: string, options: { width?: number; heigh
     viewport: { width: options.width ?? 1280, height: options.height ?? 860 },
     colorScheme: options.dark ? "dark" : "light",
   });
+  await servePagesFrom(context, process.env["DASHBOARD_DIST"]);
   const page = await context.newPage();
   // A dashboard that asks another machine for anything, or has an error, fails the case.
   const faults: string[] = [];
@@ -22,6 +24,14 @@ export async function openPage(address: string, options: { width?: number; heigh
   (page as Page & { faults: string[] }).faults = faults;
   await page.goto(address);
   return page;
+}
+
+/** With `DASHBOARD_DIST` the pages come from that folder: for working on them without building the
+ * binary again. */
+async function servePagesFrom(context: BrowserContext, folder: string | undefined): Promise<void> {
+  if (!folder) return;
+  const files = { "/": "index.html", "/dashboard.js": "dashboard.js", "/dashboard.css": "dashboard.css" };
+  for (const [path, file] of Object.entries(files)) await context.route((url) => url.pathname === path, (route) => route.fulfill({ path: join(folder, file) }));
 }
 
 export function faultsOf(page: Page): string[] {

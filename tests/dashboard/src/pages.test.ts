@@ -78,6 +78,7 @@ test("runs can be searched, and the search is part of the address", async () => 
   await shared.getByText("No run matches these filters").waitFor();
 });
 
+// spec: SERVER-03
 test("a run has a timeline, a conversation, an explanation, iterations, events and entries", async () => {
   const id = await runId("Lists files");
   const page = await openPage(server.page(`/runs/${id}`));
@@ -99,6 +100,7 @@ test("a run has a timeline, a conversation, an explanation, iterations, events a
   assert.deepEqual(faultsOf(page), []);
 });
 
+// spec: SERVER-05
 test("a failed run hands over: objective, state and next step", async () => {
   const page = await openPage(server.page(`/runs/${await runId("is refused")}`));
   const handoff = page.getByRole("region", { name: "Handoff" });

@@ -52,7 +52,7 @@ test("text of prompts, models and tools is inert, and nothing is loaded from els
 
 test("every page is accessible in both themes", async () => {
   for (const dark of [false, true]) {
-    for (const path of [...PAGES, `/runs/${run}`, `/runs/${run}/conversation`, `/runs/${run}/iterations`]) {
+    for (const path of [...PAGES, `/runs/${run}`, `/runs/${run}/conversation`, `/runs/${run}/iterations`, `/runs/${run}/explanation`, `/runs/${run}/context`, `/runs/${run}/entries`]) {
       const page = await openPage(server.page(path), { dark });
       await page.getByRole("heading").first().waitFor();
       await page.waitForTimeout(150);
@@ -66,7 +66,7 @@ test("every page is accessible in both themes", async () => {
 });
 
 test("no page is wider than a narrow screen", async () => {
-  for (const path of [...PAGES, `/runs/${run}`, `/runs/${run}/conversation`, `/runs/${run}/explanation`]) {
+  for (const path of [...PAGES, `/runs/${run}`, `/runs/${run}/conversation`, `/runs/${run}/explanation`, `/runs/${run}/iterations`, `/runs/${run}/context`, `/runs/${run}/sub-agents`, `/runs/${run}/entries`]) {
     const page = await openPage(server.page(path), { width: 320, height: 640 });
     await page.getByRole("heading").first().waitFor();
     await page.waitForTimeout(150);

@@ -25,7 +25,7 @@ export class Workplace {
     writeFileSync(this.script, script);
   }
 
-  private get environment(): NodeJS.ProcessEnv {
+  get environment(): NodeJS.ProcessEnv {
     const home = join(this.folder, "home");
     mkdirSync(home, { recursive: true });
     return { PATH: process.env["PATH"], HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state"), NO_COLOR: "1" };

@@ -1,4 +1,5 @@
-//! Parses which promises a test proves: a line `spec:` and ids, in a comment or a scenario.
+//! Parses which promises a test proves: a line `spec:` and ids, in a comment of Rust or of a test in
+//! TypeScript, or in a scenario.
 
 use crate::tidy::finding::TidyFinding;
 use crate::tidy::rust_lexer;
@@ -26,17 +27,30 @@ fn citations_in_file(file: &SourceFile) -> Vec<Result<SpecCitation, TidyFinding>
     listed.flat_map(|(line, list)| parse_ids(file, line, list)).collect()
 }
 
-/// The text that may have citations: comments of code, and complete scenarios.
+/// The text that may have citations: comments of code and of browser tests, and complete scenarios.
 fn citable_text(file: &SourceFile) -> String {
     match file {
         _ if file.is_rust() => rust_lexer::comments_only(&file.text),
         _ if is_scenario(file) => file.text.clone(),
+        _ if is_browser_test(file) => line_comments(&file.text),
         _ => String::new(),
     }
 }
 
 fn is_scenario(file: &SourceFile) -> bool {
     file.path.starts_with("scenarios/") && file.path.ends_with(".md")
+}
+
+/// Returns whether the file is a test in TypeScript, such as those of the dashboard.
+fn is_browser_test(file: &SourceFile) -> bool {
+    file.path.starts_with("tests/") && file.path.ends_with(".test.ts")
+}
+
+/// The text with empty lines in place of those that are no comment.
+fn line_comments(text: &str) -> String {
+    let comment = |line: &str| line.trim_start().starts_with("//").then(|| line.to_owned());
+    let lines: Vec<String> = text.lines().map(|line| comment(line).unwrap_or_default()).collect();
+    lines.join("\n")
 }
 
 /// The text after `spec:` if the line starts with it, apart from the marks of comments and lists.

@@ -32,6 +32,13 @@ fn scenarios_are_read_whole() {
 }
 
 #[test]
+fn comments_of_browser_tests_are_read() {
+    let text = "import x;\n// spec: STOP-01\ntest(\"a\");\nspec: STOP-02\n";
+    assert_eq!(read("tests/dashboard/src/run.test.ts", text), ["STOP-01@2"]);
+    assert!(read("dashboard/src/main.tsx", text).is_empty());
+}
+
+#[test]
 fn code_strings_and_other_pages_prove_nothing() {
     assert!(in_rust("let s = \"// spec: STOP-01\";").is_empty());
     assert!(in_rust("// see the spec: STOP-01 says so").is_empty());
