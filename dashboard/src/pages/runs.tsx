@@ -13,7 +13,7 @@ import { VirtualList } from "../view/virtual_list";
 
 const PAGE = 100;
 const STATES = ["running", "waiting_on_human", "waiting_on_provider", "queued", "completed", "failed", "cancelled", "timed_out"];
-const COLUMNS = "minmax(0, 1fr) 150px 130px 130px 84px 96px";
+const COLUMNS = "minmax(0, 1fr) 164px 130px 130px 84px 96px";
 
 function filterOf(query: URLSearchParams): RunFilter {
   const read = (name: string): string | null => query.get(name) || null;
