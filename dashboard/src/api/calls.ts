@@ -1,7 +1,7 @@
 // The requests of the dashboard, one function each.
 import { get, send } from "./client";
 import type {
-  EventRow, Explanation, ExplanationReport, IterationRow, Page, PendingQuestion, PlacedMessage, RunSummary, Stats, Timeline, WorkerRow,
+  Delivery, EventRow, Explanation, ExplanationReport, IterationRow, Page, PendingQuestion, PlacedMessage, RunSummary, Stats, Timeline, Schedule, TokenInfo, Webhook, WorkerRow,
 } from "./types";
 
 type Stop = AbortSignal | null;
@@ -61,3 +61,14 @@ export const listEvents = (filter: { name?: string | null; text?: string | null 
 export const listWorkers = (stop: Stop): Promise<Page<WorkerRow>> => get("/v1/workers", {}, stop);
 export const getStats = (filter: { agent?: string | null; profile?: string | null; model?: string | null; days?: number }, stop: Stop): Promise<Stats> =>
   get("/v1/stats", filter, stop);
+
+export const listTokens = (stop: Stop): Promise<Page<TokenInfo>> => get("/v1/tokens", {}, stop);
+export const createToken = (token: { name: string; scopes: string[]; expires_at?: string }): Promise<{ token: string }> => send("POST", "/v1/tokens", token);
+export const revokeToken = (id: string): Promise<unknown> => send("DELETE", `/v1/tokens/${encodeURIComponent(id)}`);
+export const listWebhooks = (stop: Stop): Promise<Page<Webhook>> => get("/v1/webhooks", {}, stop);
+export const createWebhook = (webhook: { url: string; events: string[] }): Promise<{ secret: string }> => send("POST", "/v1/webhooks", webhook);
+export const deleteWebhook = (id: string): Promise<unknown> => send("DELETE", `/v1/webhooks/${encodeURIComponent(id)}`);
+export const listDeliveries = (id: string, stop: Stop): Promise<Page<Delivery>> => get(`/v1/webhooks/${encodeURIComponent(id)}/deliveries`, {}, stop);
+export const listSchedules = (stop: Stop): Promise<Page<Schedule>> => get("/v1/schedules", {}, stop);
+export const createSchedule = (schedule: { name: string; cron: string; prompt: string; time_zone: string }): Promise<unknown> => send("POST", "/v1/schedules", schedule);
+export const deleteSchedule = (id: string): Promise<unknown> => send("DELETE", `/v1/schedules/${encodeURIComponent(id)}`);

@@ -231,6 +231,43 @@ export interface Stats {
   choices: { agents: string[]; profiles: string[]; models: string[] };
 }
 
+export interface TokenInfo {
+  token_id: string;
+  name: string;
+  tenant: string | null;
+  scopes: string[];
+  created_at: string;
+  expires_at: string | null;
+}
+
+export interface Webhook {
+  webhook_id: string;
+  url: string;
+  events: string[];
+  created_at: string;
+}
+
+export interface Delivery {
+  delivery_id: string;
+  event: string;
+  run_id: string;
+  status: string;
+  attempts: number;
+  last_error: string | null;
+}
+
+export interface Schedule {
+  schedule_id: string;
+  name: string;
+  cron: string;
+  time_zone: string;
+  prompt: string;
+  is_paused: boolean;
+  next_at: string | null;
+  last_run_id: string | null;
+  last_error: string | null;
+}
+
 /** A message as the Agent SDKs have it. */
 export interface SdkMessage {
   type: string;
