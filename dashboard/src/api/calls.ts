@@ -17,6 +17,7 @@ export interface RunFilter {
 
 export interface NewPrompt {
   prompt: string;
+  files?: string[];
   delivery?: "queue" | "steer";
   options?: { model?: string; profile?: string };
 }
@@ -72,3 +73,4 @@ export const listDeliveries = (id: string, stop: Stop): Promise<Page<Delivery>> 
 export const listSchedules = (stop: Stop): Promise<Page<Schedule>> => get("/v1/schedules", {}, stop);
 export const createSchedule = (schedule: { name: string; cron: string; prompt: string; time_zone: string }): Promise<unknown> => send("POST", "/v1/schedules", schedule);
 export const deleteSchedule = (id: string): Promise<unknown> => send("DELETE", `/v1/schedules/${encodeURIComponent(id)}`);
+export const uploadFile = (file: { name: string; media_type: string; data: string }): Promise<{ file_id: string }> => send("POST", "/v1/files", file);

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { cancelRun, listRuns, sendPrompt, startConversation } from "../api/calls";
+import { cancelRun, listRuns, sendPrompt, startConversation, uploadFile } from "../api/calls";
 import { Problem } from "../api/client";
 import { revision } from "../state/live";
 import { useResource } from "../state/resource";
@@ -53,7 +53,7 @@ function Composer({ conversation, runId, isBusy, isWaiting }: { conversation: st
   const picker = useRef<HTMLInputElement>(null);
   const attach = async (chosen: Iterable<File>): Promise<void> => {
     for (const file of chosen) {
-      const read = await readTextFile(file);
+      const read = await readFile(file);
       if (typeof read === "string") say(read, true);
       else files.value = [...files.value.filter((other) => other.name !== read.name), read];
     }
@@ -61,10 +61,13 @@ function Composer({ conversation, runId, isBusy, isWaiting }: { conversation: st
   const submit = async (delivery: "queue" | "steer"): Promise<void> => {
     const written = text.value.trim();
     if (!written || isSending.value) return;
-    const prompt = [written, ...files.value.map((file) => `<file name=${JSON.stringify(file.name)}>\n${file.text}\n</file>`)].join("\n\n");
+    const texts = files.value.filter((file) => file.text !== null).map((file) => `<file name=${JSON.stringify(file.name)}>\n${file.text}\n</file>`);
+    const prompt = [written, ...texts].join("\n\n");
+    const ids = files.value.flatMap((file) => (file.id === null ? [] : [file.id]));
+    const along = ids.length > 0 ? { files: ids } : {};
     isSending.value = true;
     try {
-      const accepted = conversation === null ? await startConversation({ prompt }) : await sendPrompt(conversation, { prompt, delivery });
+      const accepted = conversation === null ? await startConversation({ prompt, ...along }) : await sendPrompt(conversation, { prompt, delivery, ...along });
       text.value = "";
       files.value = [];
       sessionStorage.removeItem(draftKey);
@@ -88,7 +91,7 @@ function Composer({ conversation, runId, isBusy, isWaiting }: { conversation: st
       <textarea class="field" rows={3} aria-label="Message" placeholder={isBusy ? "Enter steers the run, Alt-Enter queues a prompt behind it" : "Message; Enter sends it, Shift-Enter is a new line"} value={text.value} onInput={(event) => edit(event.currentTarget.value)} onKeyDown={onKeyDown} />
       {files.value.length > 0 ? (
         <div class="row" aria-label="Attachments">{files.value.map((file) => (
-          <button type="button" class="badge plain" title="Take it out" onClick={() => { files.value = files.value.filter((other) => other !== file); }}>{file.name} · {bytes(file.text.length)} ✕</button>
+          <button type="button" class="badge plain" title="Take it out" onClick={() => { files.value = files.value.filter((other) => other !== file); }}>{file.name} · {bytes(file.size)} ✕</button>
         ))}</div>
       ) : null}
       <div class="row">
@@ -102,17 +105,38 @@ function Composer({ conversation, runId, isBusy, isWaiting }: { conversation: st
   );
 }
 
-interface AttachedFile { readonly name: string; readonly text: string }
+/** A file of a prompt: its text goes along, or the server has it under an id. */
+interface AttachedFile { readonly name: string; readonly size: number; readonly text: string | null; readonly id: string | null }
 
-/** The largest file that goes into a prompt; the agent reads larger ones from its folder. */
-const MAX_FILE_BYTES = 256 * 1024;
+/** The largest text that goes into a prompt as it is. */
+const MAX_TEXT_BYTES = 256 * 1024;
+/** What models read besides text. */
+const UPLOADED_TYPES = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/;
 
-/** The text of a file, or why it cannot be attached. */
-async function readTextFile(file: File): Promise<AttachedFile | string> {
-  if (file.size > MAX_FILE_BYTES) return `${file.name} is larger than ${bytes(MAX_FILE_BYTES)}; put it into the folder of the agent and name it`;
+/** The file for a prompt, or why it cannot be attached. */
+async function readFile(file: File): Promise<AttachedFile | string> {
+  if (UPLOADED_TYPES.test(file.type)) return upload(file);
+  const instead = "put it into the folder of the agent and name it";
+  if (file.size > MAX_TEXT_BYTES) return `${file.name} is larger than ${bytes(MAX_TEXT_BYTES)}; ${instead}`;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    if (!text.includes("\0")) return { name: file.name, text };
+    if (!text.includes("\0")) return { name: file.name, size: file.size, text, id: null };
   } catch { /* not UTF-8: said below */ }
-  return `${file.name} is not a text file; put it into the folder of the agent and name it`;
+  return `${file.name} is neither text nor an image nor a PDF; ${instead}`;
+}
+
+async function upload(file: File): Promise<AttachedFile | string> {
+  try {
+    const made = await uploadFile({ name: file.name, media_type: file.type, data: toBase64(new Uint8Array(await file.arrayBuffer())) });
+    return { name: file.name, size: file.size, text: null, id: made.file_id };
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return `this server takes no files; put ${file.name} into the folder of the agent and name it`;
+    return `${file.name} could not be uploaded: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function toBase64(data: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < data.length; at += 8_192) text += String.fromCharCode(...data.subarray(at, at + 8_192));
+  return btoa(text);
 }
