@@ -119,7 +119,7 @@ export function EntriesTab({ run, version }: TabProps): JSX.Element {
 function RawResponses({ id, version }: { id: string; version: string }): JSX.Element {
   const isWanted = useSignal(false);
   const raw = useResource((stop) => (isWanted.value ? getRawResponses(id, stop) : Promise.resolve(null)), [id, isWanted.value, version]);
-  if (!isWanted.value) return <div><button type="button" class="button" onClick={() => { isWanted.value = true; }}>Show the responses of the provider as they arrived</button></div>;
+  if (!isWanted.value) return <div><button type="button" class="button" onClick={() => { isWanted.value = true; }}>Show the provider's raw responses</button></div>;
   return (
     <Loaded resource={raw}>{(list) => (list?.data ?? []).length === 0 ? <div class="card"><Empty title="No response is kept">Responses are kept for a while, and not at all if the store was told so.</Empty></div> : (
       <section class="stack" aria-label="Responses of the provider">{(list?.data ?? []).map((response, index) => (
