@@ -13,6 +13,7 @@ export interface RunFilter {
   model?: string | null;
   text?: string | null;
   conversation_id?: string | null;
+  since_ms?: number | null;
 }
 
 export interface NewPrompt {

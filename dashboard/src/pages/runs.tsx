@@ -15,9 +15,19 @@ const PAGE = 100;
 const STATES = ["running", "waiting_on_human", "waiting_on_provider", "queued", "completed", "failed", "cancelled", "timed_out"];
 const COLUMNS = "minmax(0, 1fr) 164px 130px 130px 84px 96px";
 
+/** Spans of time that runs can be narrowed to, in hours. */
+const SPANS: readonly (readonly [string, string, number])[] = [["1h", "Last hour", 1], ["1d", "Last day", 24], ["7d", "Last 7 days", 168], ["30d", "Last 30 days", 720]];
+const HOUR_MS = 3_600_000;
+
+/** The begin of a span, by the minute: the list is not loaded again with every second. */
+function sinceOf(name: string | null): number | null {
+  const hours = SPANS.find(([span]) => span === name)?.[2];
+  return hours === undefined ? null : Math.floor(Date.now() / 60_000) * 60_000 - hours * HOUR_MS;
+}
+
 function filterOf(query: URLSearchParams): RunFilter {
   const read = (name: string): string | null => query.get(name) || null;
-  return { state: read("state"), agent: read("agent"), profile: read("profile"), model: read("model"), text: read("text"), conversation_id: read("conversation") };
+  return { state: read("state"), agent: read("agent"), profile: read("profile"), model: read("model"), text: read("text"), conversation_id: read("conversation"), since_ms: sinceOf(read("since")) };
 }
 
 export function RunsPage(): JSX.Element {
@@ -121,6 +131,10 @@ function Filters({ filter }: { filter: RunFilter }): JSX.Element {
         <option value="">All states</option>
         {filter.state && !STATES.includes(filter.state) ? <option value={filter.state}>{filter.state.replaceAll("_", " ").replaceAll(",", ", ")}</option> : null}
         {STATES.map((state) => <option value={state}>{state.replaceAll("_", " ")}</option>)}
+      </select>
+      <select class="field" aria-label="Time" value={route.value.query.get("since") ?? ""} onChange={(event) => setQuery({ since: event.currentTarget.value })}>
+        <option value="">Any time</option>
+        {SPANS.map(([span, label]) => <option value={span}>{label}</option>)}
       </select>
       {field("agent", "Agent")}{field("profile", "Profile")}{field("model", "Model")}
       {filter.conversation_id ? <a class="badge plain" href={link(["runs"])} title="Show all conversations">{filter.conversation_id} ✕</a> : null}

@@ -1,4 +1,5 @@
 // The messages of a conversation: prompts, replies with their calls, results, and what else was said.
+import { useSignal } from "@preact/signals";
 import type { ComponentChild, JSX } from "preact";
 import type { ContentBlock, SdkMessage } from "../api/types";
 import { Markdown } from "./markdown";
@@ -6,6 +7,9 @@ import { Fold, words } from "./parts";
 
 /** Characters of a text that are shown at once; the rest on request. */
 const FIRST_CHARS = 20_000;
+
+/** Messages that are in the document at first; earlier ones on request. */
+const SHOWN_MESSAGES = 300;
 
 export interface ToolResult {
   readonly text: string;
@@ -37,9 +41,12 @@ function plainText(content: string | ContentBlock[]): string {
 
 export function Conversation({ messages, live }: { messages: readonly SdkMessage[]; live?: string }): JSX.Element {
   const results = collectResults(messages);
-  const shown = messages.filter(hasContent);
+  const limit = useSignal(SHOWN_MESSAGES);
+  const all = messages.filter(hasContent);
+  const shown = all.slice(-limit.value);
   return (
     <div>
+      {shown.length < all.length ? <button type="button" class="button small" onClick={() => { limit.value += SHOWN_MESSAGES; }}>Show earlier messages ({all.length - shown.length})</button> : null}
       {shown.map((message, index) => (
         <MessageView key={message.uuid ?? index} message={message} results={results} goesOn={isSameTurn(shown[index - 1], message)} isContinued={isSameTurn(message, shown[index + 1])} />
       ))}

@@ -67,6 +67,18 @@ test("the overview counts runs and leads to those that need attention", async ()
   assert.deepEqual(faultsOf(page), []);
 });
 
+test("runs are narrowed by state and time", async () => {
+  const page = await openPage(server.page("/runs"));
+  await page.getByLabel("State", { exact: true }).selectOption("failed");
+  await page.getByLabel("Time", { exact: true }).selectOption("1h");
+  await page.getByText("Fix the build").waitFor({ state: "detached" });
+  await page.getByText("This one is refused by the provider").waitFor();
+  assert.match(page.url(), /state=failed/);
+  assert.match(page.url(), /since=1h/);
+  await page.getByLabel("State", { exact: true }).selectOption("cancelled");
+  await page.getByText("No run matches these filters").waitFor();
+});
+
 test("runs can be searched, and the search is part of the address", async () => {
   const page = await openPage(server.page("/runs"));
   await page.getByLabel("Search prompts and ids").fill("build");
