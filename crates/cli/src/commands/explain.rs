@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde::Serialize;
 use windlass::core::log::ids::{LaneId, RunId};
-use windlass::messages::RunFacts;
+use windlass::core::stop::RunState;
+use windlass::messages::{RunFacts, TextExcerpt};
 use windlass::ports::{Store, StoreError};
 
 use crate::args::inspect_args::InspectArgs;
@@ -17,6 +18,9 @@ use crate::inspect::run_activity::RunActivity;
 use crate::inspect::{damage_report, id_lookup, pending_run};
 use crate::terminal::{self, Color, OutputStyle};
 use crate::{messages, setup};
+
+/// The newest runs of a conversation among which unread prompts are looked for.
+const MAX_WAITING_PROMPTS: usize = 100;
 
 /// Sub-agents whose runs are looked up.
 const MAX_SUB_AGENTS: usize = 200;
@@ -57,6 +61,7 @@ pub(crate) async fn read_explanation(
     let driver = Driver { lane: owner.as_ref(), need: activity.need.as_ref() };
     let mut facts = history.run_facts(run);
     add_sub_agent_causes(store, &mut facts).await?;
+    add_unread_prompts(store, history, run, &mut facts).await?;
     explain::add_denial_sources(history, &mut facts);
     Ok(explain::explain(history, run, driver, facts))
 }
@@ -69,6 +74,26 @@ async fn add_sub_agent_causes(store: &dyn Store, facts: &mut RunFacts) -> Result
         let cause = runs.first().and_then(|run| run.cause);
         agent.cause = cause.map(|cause| cause.as_str().to_owned());
     }
+    Ok(())
+}
+
+/// Adds prompts that wait behind an active run and that no process has read yet: they are in the store
+/// and in no log.
+async fn add_unread_prompts(
+    store: &dyn Store,
+    history: &ConversationHistory,
+    run: &RunId,
+    facts: &mut RunFacts,
+) -> Result<(), StoreError> {
+    if history.conversation.run.as_ref().is_none_or(|active| active.id != *run) {
+        return Ok(());
+    }
+    let known = history.run_ids();
+    let runs = store.list_runs(Some(history.lane.clone()), MAX_WAITING_PROMPTS).await?;
+    let unread = runs.iter().rev().filter(|it| it.state == RunState::Queued);
+    let unread = unread.filter(|it| !known.contains(&it.run));
+    let prompts = unread.filter_map(|it| it.description.prompt.as_deref());
+    facts.waiting_prompts.extend(prompts.map(TextExcerpt::new));
     Ok(())
 }
 

@@ -248,6 +248,7 @@ fn a_run_that_waits_has_every_answer_with_what_follows_and_what_waits_behind_it(
             "c needs an answer",
             "`allow`: the call runs once; similar calls need approval again.",
             "`deny`: the call does not run; the model reads the text.",
+            "1 prompt waits behind it: \u{201c}the next thing\u{201d}.",
         ],
     );
 }
