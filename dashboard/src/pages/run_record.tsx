@@ -1,7 +1,7 @@
 // The record of a run: its iterations with their checkpoints, its events, and its log entry by entry.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { forkRun, getEntries, getRawResponses, getRunEvents, getTrace } from "../api/calls";
 import type { EventRow, IterationRow } from "../api/types";
 import { useResource } from "../state/resource";
@@ -79,7 +79,8 @@ export function EntriesTab({ run, version }: TabProps): JSX.Element {
   const last = found.at(-1)?.seq ?? 0;
   const isAtEnd = found.length < ENTRIES && chosen >= last;
   const step = (by: number): void => setQuery({ entry: String(Math.max(1, chosen + by)) });
-  useEffect(() => {
+  // Before the browser paints: a key that is pressed as soon as the entry is there counts.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "ArrowLeft" && chosen > 1) step(-1);

@@ -20,6 +20,7 @@ export async function openPage(address: string, options: { width?: number; heigh
   // A dashboard that asks another machine for anything, or has an error, fails the case.
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("console", (message) => { if (message.text().includes("Content Security Policy")) faults.push(message.text()); });
   page.on("request", (request) => { if (!request.url().startsWith(new URL(address).origin)) faults.push(`requested ${request.url()}`); });
   (page as Page & { faults: string[] }).faults = faults;
   await page.goto(address);
@@ -31,7 +32,11 @@ export async function openPage(address: string, options: { width?: number; heigh
 async function servePagesFrom(context: BrowserContext, folder: string | undefined): Promise<void> {
   if (!folder) return;
   const files = { "/": "index.html", "/dashboard.js": "dashboard.js", "/dashboard.css": "dashboard.css" };
-  for (const [path, file] of Object.entries(files)) await context.route((url) => url.pathname === path, (route) => route.fulfill({ path: join(folder, file) }));
+  for (const [path, file] of Object.entries(files)) await context.route((url) => url.pathname === path, async (route) => {
+    // With the headers of the server: its policy counts here, too.
+    const response = await route.fetch({ headers: { ...route.request().headers(), "accept-encoding": "identity" } });
+    await route.fulfill({ response, path: join(folder, file) });
+  });
 }
 
 export function faultsOf(page: Page): string[] {
