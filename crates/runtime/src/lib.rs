@@ -15,6 +15,9 @@ pub mod input_schema;
 pub mod json_schema;
 pub mod lane_host;
 pub mod lease;
+pub mod network_addresses;
+#[cfg(test)]
+mod network_addresses_tests;
 pub mod ports;
 pub mod retention;
 pub mod session;

@@ -11,6 +11,8 @@ mod descriptors;
 mod fork;
 mod init_process;
 mod landlock_rules;
+mod link_targets;
+mod listeners;
 mod mounts;
 mod supervisor;
 mod system_calls;

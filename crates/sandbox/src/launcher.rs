@@ -15,7 +15,8 @@ use windlass_runtime::ports::{
     ProcessHandle, ProcessLauncher,
 };
 
-use crate::protocol::{HELPER_NAME, HelperReport, HelperRequest};
+use crate::network::{Dialer, NetworkTasks, PROXY_PORT, proxy_variables, receive_listeners};
+use crate::protocol::{HELPER_NAME, HelperReport, HelperRequest, RequestedListeners};
 use crate::{Layers, Mechanism, NetworkAccess, Policy};
 
 /// Returns the policy of a process that is about to start, with these folders in its workspace.
@@ -95,19 +96,32 @@ impl SandboxLauncher {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = self.helper_command(&request, theirs.as_raw_fd());
-        let helper_request = self.helper_request(request)?;
+        let mut helper_request = self.helper_request(request)?;
+        let network = NetworkPlan::of(&mut helper_request)?;
+        if let Some(network) = &network {
+            keep_open(&mut command, network.theirs.as_raw_fd());
+        }
         let mut child = command.spawn()?;
         drop(theirs);
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let control = BufReader::new(UnixStream::from_std(ours)?);
-        let mut handle =
-            ConfinedHandle { child, control: Some(control), line: String::new(), init: 0 };
+        let mut handle = ConfinedHandle {
+            child,
+            control: Some(control),
+            line: String::new(),
+            init: 0,
+            dialer: None,
+            network: NetworkTasks::default(),
+        };
         let mut text = serde_json::to_vec(&helper_request)?;
         text.push(b'\n');
         handle.send(&text).await?;
         match handle.next_report().await? {
             Some(HelperReport::Started { mechanism, init }) => {
                 handle.init = init;
+                if let Some(network) = network {
+                    network.serve(&mut handle)?;
+                }
                 Ok((streams, handle, mechanism))
             }
             Some(HelperReport::Refused { reason }) => {
@@ -134,6 +148,7 @@ impl SandboxLauncher {
             layers: self.layers,
             folder: request.folder,
             environment: request.environment,
+            listeners: RequestedListeners::default(),
         })
     }
 
@@ -203,6 +218,51 @@ struct ConfinedHandle {
     /// The part of a report that has arrived.
     line: String,
     init: i32,
+    /// Knows the hosts that were refused.
+    dialer: Option<Dialer>,
+    network: NetworkTasks,
+}
+
+/// The listeners that a process gets in its network namespace, and what serves them.
+struct NetworkPlan {
+    ours: std::os::unix::net::UnixStream,
+    theirs: std::os::unix::net::UnixStream,
+    dialer: Dialer,
+    local_ports: Vec<u16>,
+}
+
+impl NetworkPlan {
+    /// Plans the proxy and the ports of this machine. Without a host the proxy refuses every one,
+    /// and says which; with the network of this machine there is nothing to plan.
+    fn of(request: &mut HelperRequest) -> io::Result<Option<Self>> {
+        if request.policy.network != NetworkAccess::None || !request.layers.namespaces {
+            return Ok(None);
+        }
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let local_ports = request.policy.local_ports.clone();
+        request.listeners = RequestedListeners {
+            channel: Some(theirs.as_raw_fd()),
+            ports: std::iter::once(PROXY_PORT).chain(local_ports.iter().copied()).collect(),
+        };
+        let variables = proxy_variables();
+        request.environment.retain(|(name, _)| variables.iter().all(|(own, _)| own != name));
+        request.environment.extend(variables);
+        let dialer = Dialer::new(&request.policy.hosts);
+        Ok(Some(Self { ours, theirs, dialer, local_ports }))
+    }
+
+    /// Serves the listeners that were made, for as long as the process runs.
+    fn serve(self, handle: &mut ConfinedHandle) -> io::Result<()> {
+        let mut listeners = receive_listeners(&self.ours)?.into_iter();
+        if let Some(proxy) = listeners.next() {
+            handle.network.serve_proxy(proxy, self.dialer.clone());
+        }
+        for (listener, port) in listeners.zip(self.local_ports) {
+            handle.network.serve_port(listener, port);
+        }
+        handle.dialer = Some(self.dialer);
+        Ok(())
+    }
 }
 
 impl ConfinedHandle {
@@ -235,6 +295,10 @@ impl ProcessHandle for ConfinedHandle {
         vec![self.init]
     }
 
+    fn blocked_hosts(&self) -> Vec<String> {
+        self.dialer.as_ref().map(Dialer::blocked).unwrap_or_default()
+    }
+
     fn wait(&mut self) -> BoxFuture<'_, io::Result<ExitStatus>> {
         Box::pin(async move {
             match self.next_report().await? {
@@ -252,6 +316,7 @@ impl ProcessHandle for ConfinedHandle {
 
     fn end(&mut self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            self.network = NetworkTasks::default();
             self.control = None;
             drop(self.child.wait().await);
         })

@@ -10,17 +10,24 @@
 
 #[cfg(target_os = "linux")]
 mod confinement;
+mod host_rule;
 #[cfg(target_os = "linux")]
 mod launcher;
 mod mechanism;
+#[cfg(target_os = "linux")]
+mod network;
 mod policy;
 #[cfg(target_os = "linux")]
 mod protocol;
 #[cfg(not(target_os = "linux"))]
 mod unavailable;
 
+#[cfg(test)]
+mod host_rule_tests;
+
 #[cfg(target_os = "linux")]
 pub use confinement::run_if_requested;
+pub use host_rule::HostRule;
 #[cfg(target_os = "linux")]
 pub use launcher::SandboxLauncher;
 pub use mechanism::{Layers, Mechanism, Namespaces, is_available};

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::HostRule;
+
 /// What a confined process may touch. All paths are absolute and have their links resolved.
 ///
 /// Everything that is not named here can be read and not written. `/tmp`, `/var/tmp` and `/run` are
@@ -22,6 +24,12 @@ pub struct Policy {
     pub deny_read: Vec<PathBuf>,
     /// The access to the network.
     pub network: NetworkAccess,
+    /// The hosts that can be reached through the proxy where there is no other access.
+    #[serde(default)]
+    pub hosts: Vec<HostRule>,
+    /// Ports of this machine that can be reached on the loopback interface.
+    #[serde(default)]
+    pub local_ports: Vec<u16>,
     /// The resource limits.
     pub limits: SandboxLimits,
 }
@@ -37,6 +45,8 @@ impl Policy {
             protect: Vec::new(),
             deny_read: Vec::new(),
             network: NetworkAccess::None,
+            hosts: Vec::new(),
+            local_ports: Vec::new(),
             limits: SandboxLimits::default(),
         }
     }
@@ -48,6 +58,8 @@ impl Policy {
         self.read.append(&mut self.write);
         self.protect.clear();
         self.network = NetworkAccess::None;
+        self.hosts.clear();
+        self.local_ports.clear();
         self
     }
 }

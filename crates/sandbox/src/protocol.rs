@@ -21,6 +21,16 @@ pub(crate) struct HelperRequest {
     pub(crate) layers: Layers,
     pub(crate) folder: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) listeners: RequestedListeners,
+}
+
+/// Listeners in the network namespace of the process, which the launcher serves.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct RequestedListeners {
+    /// The number of the descriptor over which they are sent.
+    pub(crate) channel: Option<i32>,
+    /// Their ports.
+    pub(crate) ports: Vec<u16>,
 }
 
 /// What the helper reports.

@@ -112,6 +112,8 @@ pub(crate) struct CommandEnd {
     pub(crate) cleanup: CleanupResult,
     /// How long the command took, including the cleanup of its processes.
     pub(crate) after_ms: u64,
+    /// The hosts that the sandbox kept it from reaching.
+    pub(crate) blocked_hosts: Vec<String>,
 }
 
 /// How a command ended.
@@ -157,8 +159,9 @@ pub(crate) async fn run_command(
     let exit = running.wait(job.timeout_ms, clock, stop).await?;
     let cleanup = running.end_group(clock).await;
     let after_ms = clock.monotonic_ms().saturating_sub(started);
+    let blocked_hosts = running.blocked_hosts();
     let (output, output_file) = running.into_output();
-    Ok(CommandEnd { exit, output, output_file, cleanup, after_ms })
+    Ok(CommandEnd { exit, output, output_file, cleanup, after_ms, blocked_hosts })
 }
 
 /// Creates a process of our own, such as a guard: it inherits nothing that is not named.

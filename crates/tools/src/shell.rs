@@ -9,6 +9,7 @@ mod path_recheck;
 mod program_lookup;
 mod report;
 mod running_commands;
+mod sandbox_notes;
 mod scripts;
 mod working_folder;
 

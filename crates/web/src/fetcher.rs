@@ -3,9 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use windlass_runtime::network_addresses::{is_metadata_service, refusal};
 use windlass_runtime::ports::Clock;
 
-use crate::address_rules::{is_metadata_service, refusal};
 use crate::fetch_error::FetchError;
 use crate::http_exchange::{OpenAnswer, send_request};
 use crate::resolver::{Resolver, SystemResolver};

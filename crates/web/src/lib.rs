@@ -6,7 +6,6 @@
 //!
 //! Not here: which domains a conversation may use, which is the permission policy of the core.
 
-mod address_rules;
 mod body;
 mod fetch_error;
 mod fetch_tool;
@@ -19,8 +18,6 @@ mod search_engine;
 mod search_tool;
 mod target;
 
-#[cfg(test)]
-mod address_rules_tests;
 #[cfg(test)]
 mod fetcher_tests;
 #[cfg(test)]

@@ -47,7 +47,7 @@ fn policy_lines(choice: &SandboxChoice) -> Vec<String> {
         (messages::sandbox::PROTECT, &policy.protect),
         (messages::sandbox::DENY_READ, &policy.deny_read),
     ];
-    let mut lines = vec![messages::sandbox::network_line(policy.network)];
+    let mut lines = vec![messages::sandbox::network_line(policy)];
     for (heading, paths) in lists {
         lines.push(heading.to_owned());
         lines.extend(paths.iter().map(|path| format!("  {}", path.display())));

@@ -9,7 +9,9 @@ use windlass::UnconfinedLauncher;
 use windlass::core::message::raw_json::RawJson;
 use windlass::ports::ProcessLauncher;
 use windlass::tools::{PathZones, files_run_by};
-use windlass_sandbox::{NetworkAccess, Policy, SandboxLauncher, SandboxLevel, SandboxLimits};
+use windlass_sandbox::{
+    HostRule, NetworkAccess, Policy, SandboxLauncher, SandboxLevel, SandboxLimits,
+};
 
 use crate::args::{PermissionArgs, StoreArgs};
 use crate::config::claude::sandbox_keys::ClaudePaths;
@@ -29,6 +31,10 @@ pub(crate) struct SandboxConfig {
     pub(crate) auto_allow: bool,
     /// Whether they have the network of this machine.
     pub(crate) network: bool,
+    /// Hosts that they may reach through the proxy.
+    pub(crate) hosts: Vec<HostRule>,
+    /// Ports of this machine that they may reach.
+    pub(crate) local_ports: Vec<u16>,
     /// Further folders and files that they may write.
     pub(crate) write: Vec<PathBuf>,
     /// Further folders and files that they cannot read.
@@ -165,6 +171,8 @@ fn build_policy(
         protect: if is_read_only { Vec::new() } else { protect },
         deny_read,
         network: if config.network { NetworkAccess::Full } else { NetworkAccess::None },
+        hosts: config.hosts.iter().chain(&claude.hosts).cloned().collect(),
+        local_ports: config.local_ports.clone(),
         limits: SandboxLimits::default(),
     })
 }

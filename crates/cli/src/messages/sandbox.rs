@@ -1,6 +1,6 @@
 //! Sentences about the sandbox.
 
-use windlass_sandbox::NetworkAccess;
+use windlass_sandbox::{NetworkAccess, Policy};
 
 pub(crate) const UNCONFINED: &str = "Commands and hooks run with the rights of this process; confine them with --sandbox workspace-write";
 pub(crate) const MODE_NEEDS_SANDBOX: &str = "no sandbox is available on this machine, so commands would run unseen and unconfined in this mode; use another mode, or accept that with --sandbox off";
@@ -25,10 +25,14 @@ pub(crate) fn unavailable_line(error: &std::io::Error) -> String {
     format!("Nothing will run: {error}; run without a sandbox with --sandbox off")
 }
 
-pub(crate) fn network_line(network: NetworkAccess) -> String {
-    match network {
-        NetworkAccess::None => "Network: none".to_owned(),
-        NetworkAccess::Full => "Network: that of this machine".to_owned(),
+pub(crate) fn network_line(policy: &Policy) -> String {
+    let hosts = policy.hosts.iter().map(ToString::to_string);
+    let ports = policy.local_ports.iter().map(|port| format!("port {port} of this machine"));
+    let reached: Vec<String> = hosts.chain(ports).collect();
+    match (policy.network, reached.is_empty()) {
+        (NetworkAccess::None, true) => "Network: none".to_owned(),
+        (NetworkAccess::None, false) => format!("Network: {}", reached.join(", ")),
+        (NetworkAccess::Full, _) => "Network: that of this machine".to_owned(),
     }
 }
 

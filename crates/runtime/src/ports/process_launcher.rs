@@ -159,6 +159,11 @@ pub trait ProcessHandle: std::fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns the hosts that the launcher kept the process from reaching, with their ports.
+    fn blocked_hosts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Waits until the process has ended. May be called again, and dropped before it is ready.
     fn wait(&mut self) -> BoxFuture<'_, io::Result<ExitStatus>>;
 

@@ -15,6 +15,7 @@ use super::descriptors::{
     detach_standard_streams, private_pipe, read_message, wait_readable, write_message,
 };
 use super::fork::{ForkSide, exit_now, fork};
+use super::listeners::send_listeners;
 use super::mounts::make_mounts;
 use crate::protocol::{HelperReport, HelperRequest};
 use crate::{Mechanism, Namespaces};
@@ -33,6 +34,8 @@ pub(super) struct InitPlan<'a> {
     pub(super) program: &'a Program,
     /// Where it reports.
     pub(super) reports: File,
+    /// Takes the listeners of the network namespace.
+    pub(super) listeners: Option<&'a File>,
     /// Says when the users are mapped; closed when the supervisor ends.
     pub(super) supervisor: File,
 }
@@ -66,6 +69,9 @@ fn prepare_and_run(plan: &mut InitPlan<'_>) -> io::Result<()> {
     }
     if plan.namespaces != Namespaces::None {
         make_mounts(&plan.request.policy)?;
+        if let Some(channel) = plan.listeners {
+            send_listeners(channel, &plan.request.listeners.ports)?;
+        }
     }
     let (failure, failed) = private_pipe()?;
     let (namespaces, request) = (plan.namespaces, plan.request);

@@ -116,10 +116,8 @@ fn plan_placements(policy: &Policy) -> io::Result<Vec<Placement>> {
 /// Adds a path that exists. What does not exist needs no mount: it cannot be created, or it may be.
 fn add_placement(placements: &mut Vec<Placement>, path: &Path, kind: Kind) -> io::Result<()> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
-    if found.is_symlink() {
-        let path = path.display();
-        return Err(io::Error::other(format!("{path} is a link and cannot be protected")));
-    }
+    // A link is held in its place; what it leads to is listed as well.
+    let kind = if found.is_symlink() { Kind::Pinned } else { kind };
     if placements
         .iter()
         .any(|known| known.path == path && (known.kind == kind || kind == Kind::Pinned))

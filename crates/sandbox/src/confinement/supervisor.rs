@@ -14,6 +14,7 @@ use super::descriptors::{
 };
 use super::fork::{ForkSide, fork_into};
 use super::init_process::{InitPlan, run_init};
+use super::link_targets::with_link_targets;
 use crate::Namespaces;
 use crate::protocol::{HelperReport, HelperRequest};
 
@@ -21,23 +22,27 @@ use crate::protocol::{HelperReport, HelperRequest};
 pub(super) fn supervise(control: RawFd, program: &Program) -> io::Result<()> {
     let control = take_inherited(control)?;
     let mut reader = BufReader::new(control.try_clone()?);
-    let Some(request) = read_message::<HelperRequest>(&mut reader)? else {
+    let Some(mut request) = read_message::<HelperRequest>(&mut reader)? else {
         return Err(io::ErrorKind::UnexpectedEof.into());
     };
+    request.policy.protect = with_link_targets(&request.policy.protect);
+    request.policy.deny_read = with_link_targets(&request.policy.deny_read);
+    let listeners = request.listeners.channel.map(take_inherited).transpose()?;
+    let ends = LauncherEnds { control, listeners };
     let mut without = (!request.layers.namespaces).then(|| "switched off".to_owned());
     if without.is_none() {
-        match supervise_in(Namespaces::All, &control, &request, program, None)? {
+        match supervise_in(Namespaces::All, &ends, &request, program, None)? {
             Outcome::Ended => return Ok(()),
             Outcome::NoNamespaces(why) => without = Some(why),
         }
         if rustix::process::geteuid().is_root() {
-            match supervise_in(Namespaces::WithoutUser, &control, &request, program, None)? {
+            match supervise_in(Namespaces::WithoutUser, &ends, &request, program, None)? {
                 Outcome::Ended => return Ok(()),
                 Outcome::NoNamespaces(why) => without = Some(why),
             }
         }
     }
-    supervise_in(Namespaces::None, &control, &request, program, without).map(drop)
+    supervise_in(Namespaces::None, &ends, &request, program, without).map(drop)
 }
 
 /// What came of an attempt.
@@ -48,13 +53,21 @@ enum Outcome {
     NoNamespaces(String),
 }
 
+/// The ends of the streams to the launcher.
+struct LauncherEnds {
+    control: File,
+    /// Takes the listeners that are made in the network namespace.
+    listeners: Option<File>,
+}
+
 fn supervise_in(
     namespaces: Namespaces,
-    control: &File,
+    ends: &LauncherEnds,
     request: &HelperRequest,
     program: &Program,
     without_namespaces: Option<String>,
 ) -> io::Result<Outcome> {
+    let control = &ends.control;
     let absent = match namespaces {
         Namespaces::All | Namespaces::WithoutUser => AbsentPaths::create(&request.policy.protect),
         Namespaces::None => Ok(AbsentPaths::default()),
@@ -76,6 +89,7 @@ fn supervise_in(
                 program,
                 reports: report_to,
                 supervisor: wait_for_map,
+                listeners: ends.listeners.as_ref(),
             })
         }
         Err(error) if namespaces == Namespaces::None => return Err(error),

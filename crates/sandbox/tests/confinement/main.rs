@@ -1,6 +1,10 @@
 //! What a confined process can and cannot do, with every layer and without namespaces.
 
 #[cfg(test)]
+mod links;
+#[cfg(test)]
+mod network;
+#[cfg(test)]
 mod sandboxed;
 
 use std::path::Path;

@@ -22,6 +22,7 @@ pub(crate) struct World {
 pub(crate) struct ScriptEnd {
     pub(crate) status: ExitStatus,
     pub(crate) output: String,
+    pub(crate) blocked_hosts: Vec<String>,
 }
 
 impl World {
@@ -50,6 +51,8 @@ impl World {
             protect: protect.iter().map(|name| workspace.join(name)).collect(),
             deny_read: vec![home.join("keys"), workspace.join(".env")],
             network: NetworkAccess::None,
+            hosts: Vec::new(),
+            local_ports: Vec::new(),
             limits: SandboxLimits::default(),
         };
         Self { folder, policy, layers }
@@ -94,7 +97,9 @@ impl World {
         let (status, read) = tokio::join!(call, pipe.read_to_end(&mut output));
         read?;
         let status = status?;
-        Ok(ScriptEnd { status, output: String::from_utf8_lossy(&output).into_owned() })
+        let blocked_hosts = process.handle.blocked_hosts();
+        let output = String::from_utf8_lossy(&output).into_owned();
+        Ok(ScriptEnd { status, output, blocked_hosts })
     }
 
     /// Asserts that a script succeeds, and returns what it printed.

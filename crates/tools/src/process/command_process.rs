@@ -56,6 +56,11 @@ impl CommandProcess {
         }
     }
 
+    /// Returns the hosts that the command was kept from reaching.
+    pub(super) fn blocked_hosts(&self) -> Vec<String> {
+        self.process.blocked_hosts()
+    }
+
     /// Returns the output of the command.
     pub(super) fn into_output(self) -> (String, Option<OutputFile>) {
         self.output.finish()

@@ -54,6 +54,11 @@ impl GroupedProcess {
         self.process.handle.wait().await
     }
 
+    /// Returns the hosts that the launcher kept the process from reaching.
+    pub(crate) fn blocked_hosts(&self) -> Vec<String> {
+        self.process.handle.blocked_hosts()
+    }
+
     /// Ends what is left of the group: SIGTERM, grace period, SIGKILL.
     pub(crate) async fn end_group(&mut self, clock: &dyn Clock) -> CleanupResult {
         let helpers = self.process.handle.helper_ids();

@@ -10,6 +10,7 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::truncate;
 
 use super::background_commands::BackgroundCommand;
+use super::sandbox_notes;
 use super::working_folder::FolderMove;
 use crate::limits::MAX_FAILED_OUTPUT_CHARS;
 use crate::process::{CleanupResult, CommandEnd, CommandExit, OutputFile};
@@ -101,6 +102,8 @@ fn result_text(ended: &CommandEnd, went: &FolderMove) -> String {
     let output = if ended.output.is_empty() { "(no output)" } else { &ended.output };
     let notes = [
         cleanup_note(ended.cleanup),
+        sandbox_notes::blocked_hosts_note(&ended.blocked_hosts),
+        sandbox_notes::unwritable_path_note(ended),
         folder_note(went),
         output_file_note(ended.output_file.as_ref()),
     ];

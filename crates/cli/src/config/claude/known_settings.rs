@@ -15,8 +15,8 @@ pub(super) const OWN_SETTINGS: [&str; 9] = [
 ];
 
 /// Settings of the sandbox that have an effect here.
-pub(super) const OWN_SANDBOX: [&str; 4] =
-    ["autoAllowBashIfSandboxed", "enabled", "failIfUnavailable", "filesystem"];
+pub(super) const OWN_SANDBOX: [&str; 5] =
+    ["autoAllowBashIfSandboxed", "enabled", "failIfUnavailable", "filesystem", "network"];
 
 /// Further settings of Claude Code's sandbox.
 pub(super) const CLAUDE_CODE_SANDBOX: &[&str] = &[
@@ -24,7 +24,6 @@ pub(super) const CLAUDE_CODE_SANDBOX: &[&str] = &[
     "enableWeakerNestedSandbox",
     "excludedCommands",
     "ignoreViolations",
-    "network",
 ];
 
 /// Permission settings that have an effect here.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use windlass::tools::PathZones;
+use windlass_sandbox::HostRule;
 
 use super::settings_sources::SettingsSource;
 
@@ -34,17 +35,18 @@ pub(crate) struct ClaudeFilesystem {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ClaudeNetwork {
-    pub(crate) allowed_domains: Vec<String>,
-    pub(crate) denied_domains: Vec<String>,
-    pub(crate) allow_local_binding: Option<bool>,
+    pub(crate) allowed_domains: Vec<HostRule>,
+    pub(crate) denied_domains: Vec<HostRule>,
 }
 
-/// The paths of `sandbox.filesystem` in all sources, absolute.
+/// The paths of `sandbox.filesystem` in all sources, absolute, and the hosts of `sandbox.network`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ClaudePaths {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) deny_write: Vec<PathBuf>,
     pub(crate) deny_read: Vec<PathBuf>,
+    /// The hosts of `sandbox.network`.
+    pub(crate) hosts: Vec<HostRule>,
 }
 
 impl ClaudePaths {
@@ -56,7 +58,12 @@ impl ClaudePaths {
             all.write.extend(resolve(&files.allow_write, zones));
             all.deny_write.extend(resolve(&files.deny_write, zones));
             all.deny_read.extend(resolve(&files.deny_read, zones));
+            all.hosts.extend(source.sandbox.network.allowed_domains.iter().cloned());
         }
+        let denied: Vec<_> =
+            sources.iter().flat_map(|source| &source.sandbox.network.denied_domains).collect();
+        // Rather one host too many is refused than one too few.
+        all.hosts.retain(|host| !denied.iter().any(|denied| host.overlaps(denied)));
         all
     }
 }

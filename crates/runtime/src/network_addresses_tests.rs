@@ -1,6 +1,6 @@
 //! Addresses in all their forms.
 
-use crate::address_rules::{is_metadata_service, refusal};
+use crate::network_addresses::{is_metadata_service, refusal};
 
 #[test]
 fn only_public_addresses_are_reached() {

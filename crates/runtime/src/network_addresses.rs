@@ -5,7 +5,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Returns why an address is not public; `None` if it is.
-pub(crate) fn refusal(address: IpAddr) -> Option<&'static str> {
+#[must_use]
+pub fn refusal(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => refusal_v4(address),
         IpAddr::V6(address) => refusal_v6(address),
@@ -14,7 +15,8 @@ pub(crate) fn refusal(address: IpAddr) -> Option<&'static str> {
 
 /// Returns whether the address may be a metadata service of a cloud, which is refused whatever the
 /// configuration says.
-pub(crate) fn is_metadata_service(address: IpAddr) -> bool {
+#[must_use]
+pub fn is_metadata_service(address: IpAddr) -> bool {
     let link_local = |v4: Ipv4Addr| v4.is_link_local() || v4 == Ipv4Addr::new(100, 100, 100, 200);
     match address {
         IpAddr::V4(address) => link_local(address),
