@@ -51,6 +51,12 @@ pub(crate) fn server_tests() -> Vec<Invocation> {
     vec![cargo_invocation(&command)]
 }
 
+/// Attacks on the real binary, all of them or a subset.
+pub(crate) fn attack(arguments: &[String]) -> Vec<Invocation> {
+    let command = ["test", "--package", "windlass-cli", "--test", "attack", "--profile", "ci", "--"];
+    vec![cargo_invocation(&command).with_arguments(arguments)]
+}
+
 pub(crate) fn document() -> Vec<Invocation> {
     let command = cargo_invocation(&["doc", "--workspace", "--no-deps", "--profile", "ci"]);
     vec![command.with_variable("RUSTDOCFLAGS", "-D warnings")]

@@ -46,6 +46,12 @@ pub(crate) const COMMANDS: &[XtaskCommand] = &[
         run: torture,
     },
     XtaskCommand {
+        name: "attack",
+        usage: "attack [--subset] [--seed N]",
+        does: "attack the real binary in every variant; the last line counts what held",
+        run: attack,
+    },
+    XtaskCommand {
         name: "bench",
         usage: "bench [NAME [ARGS]]",
         does: "run one benchmark; without a name, list all benchmarks",
@@ -119,6 +125,10 @@ fn simulate(arguments: &[String]) -> Result<ExitCode> {
 
 fn torture(arguments: &[String]) -> Result<ExitCode> {
     process::run_all(&cargo::torture(arguments)?)
+}
+
+fn attack(arguments: &[String]) -> Result<ExitCode> {
+    process::run_all(&cargo::attack(arguments))
 }
 
 fn sdk(_: &[String]) -> Result<ExitCode> {

@@ -82,6 +82,12 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
         ),
     },
     CheckPart {
+        name: "attack",
+        description: "attacks on the sandbox and the permissions, one part of them, as root and as another user",
+        budget_seconds: 140,
+        work: PartWork::Programs(|| Ok(cargo::attack(&split_words("--subset")))),
+    },
+    CheckPart {
         name: "terminal",
         description: "the session at a terminal: killed 50 times, keystrokes while text streams",
         budget_seconds: 240,
