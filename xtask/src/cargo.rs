@@ -53,7 +53,8 @@ pub(crate) fn server_tests() -> Vec<Invocation> {
 
 /// Attacks on the real binary, all of them or a subset.
 pub(crate) fn attack(arguments: &[String]) -> Vec<Invocation> {
-    let command = ["test", "--package", "windlass-cli", "--test", "attack", "--profile", "ci", "--"];
+    let command =
+        ["test", "--package", "windlass-cli", "--test", "attack", "--profile", "ci", "--"];
     vec![cargo_invocation(&command).with_arguments(arguments)]
 }
 

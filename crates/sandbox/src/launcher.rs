@@ -1,5 +1,6 @@
 //! The launcher: starts the helper, hands it the policy, and waits for its reports.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::ExitStatusExt;
@@ -18,6 +19,13 @@ use windlass_runtime::ports::{
 use crate::network::{Dialer, NetworkTasks, PROXY_PORT, proxy_variables, receive_listeners};
 use crate::protocol::{HELPER_NAME, HelperReport, HelperRequest, RequestedListeners};
 use crate::{Layers, Mechanism, NetworkAccess, Policy};
+
+/// Variables of folders for temporary files and caches, which end with the process.
+const WRITABLE_FOLDERS: [(&str, &str); 3] = [
+    ("TMPDIR", "/tmp"),
+    ("XDG_CACHE_HOME", "/tmp/.cache"),
+    ("npm_config_cache", "/tmp/.cache/npm"),
+];
 
 /// Returns the policy of a process that is about to start, with these folders in its workspace.
 type CurrentPolicy = dyn Fn(&[PathBuf]) -> io::Result<Policy> + Send + Sync;
@@ -169,6 +177,16 @@ impl SandboxLauncher {
     }
 }
 
+/// Names folders that can be written to programs that would otherwise use the home folder.
+fn add_defaults(environment: &mut Vec<(OsString, OsString)>) {
+    environment.retain(|(name, _)| name != "TMPDIR");
+    for (name, folder) in WRITABLE_FOLDERS {
+        if !environment.iter().any(|(known, _)| known == name) {
+            environment.push((name.into(), folder.into()));
+        }
+    }
+}
+
 /// Lets the child of `command` inherit a descriptor, and no other child.
 #[expect(unsafe_code, reason = "a descriptor is kept for one child between fork and exec")]
 fn keep_open(command: &mut Command, descriptor: RawFd) {
@@ -247,6 +265,7 @@ impl NetworkPlan {
         let variables = proxy_variables();
         request.environment.retain(|(name, _)| variables.iter().all(|(own, _)| own != name));
         request.environment.extend(variables);
+        add_defaults(&mut request.environment);
         let dialer = Dialer::new(&request.policy.hosts);
         Ok(Some(Self { ours, theirs, dialer, local_ports }))
     }

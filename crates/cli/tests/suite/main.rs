@@ -63,6 +63,7 @@ mod runs;
 mod runs_and_replay;
 mod sandbox;
 mod sandbox_default;
+mod sandbox_work;
 mod scenarios;
 mod scripted;
 mod send_commands;
