@@ -46,7 +46,7 @@ mod store_location;
 #[cfg(feature = "server")]
 pub(crate) use api_run_settings::resolve_run_options;
 pub(crate) use folder_check::ask_about_trust;
-pub(crate) use folder_sandbox::sandbox_of_folder;
+pub(crate) use folder_sandbox::{FolderSandbox, sandbox_of_folder};
 pub(crate) use host_files::HookReportSink;
 pub(crate) use host_parts::{HostParts, waits_for_background_agents};
 pub(crate) use profile_check::check_profile;
@@ -198,8 +198,7 @@ async fn start_with(
     let output_style = output_styles::chosen_style(&sources);
     let styles =
         prompt_text::check_styles(&args.permissions, &folder, output_style).or_usage_error()?;
-    let level = LevelChoice::resolve(&args.permissions, &config.sandbox, &sources);
-    let level = level.or_usage_error()?;
+    let level = LevelChoice::resolve(&args.permissions, &config.sandbox, &sources)?;
     let base = RunBase::new((&folder, &config, &clock), level, asks, earlier_model);
     let (mut settings, models) = base.settings(args, when_asked, None).or_usage_error()?;
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;
@@ -208,8 +207,7 @@ async fn start_with(
     let agents = agents::load_agents(args, &workspace, folder.trust, &plugins)?;
     check_old_state(&clock);
     let built = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
-    let (workplace, sandbox) = built.or_usage_error()?;
-    record_sandbox(&mut settings, &sandbox);
+    let workplace = record_sandbox(&mut settings, built.or_usage_error()?);
     let workplace = host.add_files_to(workplace, &settings);
     let skills = agents::load_skills(args, &folder, &plugins);
     let web = (&config.web, &clock);
@@ -267,11 +265,15 @@ async fn start_with(
 }
 
 /// Records what commands may touch, and says so if there should be a sandbox and is none.
-fn record_sandbox(settings: &mut Settings, sandbox: &SandboxChoice) {
+fn record_sandbox(
+    settings: &mut Settings,
+    (workplace, sandbox): (ToolContext, SandboxChoice),
+) -> ToolContext {
     settings.sandbox = Some(sandbox.recorded());
     if sandbox.level.confinement == CommandConfinement::Missing {
         terminal::print_note(messages::sandbox::MISSING);
     }
+    workplace
 }
 
 /// Adds hooks whose commands are started as those of the tools are.

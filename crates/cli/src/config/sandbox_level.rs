@@ -10,6 +10,7 @@ use crate::config::claude::settings_sources::{SettingsSource, effective_sources}
 use crate::config::config_toml::Config;
 use crate::config::sandbox_settings::SandboxConfig;
 use crate::config::trust::folder_trust::FolderTrust;
+use crate::exit::OrUsageError;
 use crate::messages;
 
 /// The level of the sandbox, and where it comes from.
@@ -26,6 +27,14 @@ impl LevelChoice {
     /// Resolves the level: the flag counts before `config.toml`, and that before settings files.
     /// Only the flag switches the sandbox off.
     pub(crate) fn resolve(
+        args: &PermissionArgs,
+        config: &SandboxConfig,
+        sources: &[SettingsSource],
+    ) -> anyhow::Result<Self> {
+        Self::choose(args, config, sources).or_usage_error()
+    }
+
+    fn choose(
         args: &PermissionArgs,
         config: &SandboxConfig,
         sources: &[SettingsSource],

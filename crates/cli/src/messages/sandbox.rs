@@ -1,16 +1,29 @@
 //! Sentences about the sandbox.
 
+use windlass::core::permission::RuleDecision;
 use windlass_sandbox::{NetworkAccess, Policy};
 
 pub(crate) const UNCONFINED: &str = "Commands and hooks run with the rights of this process; confine them with --sandbox workspace-write";
 pub(crate) const MODE_NEEDS_SANDBOX: &str = "no sandbox is available on this machine, so commands would run unseen and unconfined in this mode; use another mode, or accept that with --sandbox off";
 pub(crate) const MISSING: &str = "No sandbox is available on this machine: every command needs approval. Run without one with --sandbox off.";
+pub(crate) const ONLY_READS: &str =
+    "It only reads, so it can write nothing but temporary files and has no network.";
 pub(crate) const WRITE: &str = "Can be written, besides temporary files that end with the command:";
 pub(crate) const PROTECT: &str = "Cannot be written, and not created where it does not exist:";
 pub(crate) const DENY_READ: &str = "Cannot be read:";
 
 pub(crate) fn command_line(command: &str) -> String {
     format!("Command: {command}")
+}
+
+/// Whether a command is asked about.
+pub(crate) fn decision_line(decision: &RuleDecision) -> String {
+    match decision {
+        RuleDecision::Allow(by) => format!("Runs without approval: {by}"),
+        RuleDecision::Ask(by) => format!("Needs approval: {by}"),
+        RuleDecision::Undecided => "Needs approval: no rule allows it".to_owned(),
+        RuleDecision::Deny(_, reason) => format!("Does not run: {reason}"),
+    }
 }
 
 pub(crate) fn level_line(level: &str, decided_by: &str) -> String {

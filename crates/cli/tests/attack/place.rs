@@ -84,12 +84,11 @@ pub(crate) struct Place {
 }
 
 /// Files whose contents stay.
-const KEPT: [(&str, &str); 6] = [
+const KEPT: [(&str, &str); 5] = [
     ("outside/kept", "as it was\n"),
     ("home/.bashrc", "true\n"),
     ("home/.profile", "true\n"),
     ("w/.git/config", "[core]\n\trepositoryformatversion = 0\n"),
-    ("w/.git/HEAD", "ref: refs/heads/main\n"),
     ("state/config.toml", "[sandbox]\ndeny_read = [\"~/vault\"]\n"),
 ];
 
@@ -129,6 +128,7 @@ impl Place {
         for (file, text) in KEPT {
             fs::write(root.join(file), text).unwrap();
         }
+        fs::write(root.join("w/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
         for secret in ["home/.ssh/id", "home/.aws/credentials", "home/vault/id"] {
             fs::write(root.join(secret), format!("{SECRET}\n")).unwrap();
         }

@@ -64,7 +64,12 @@ fn write_in(path: &str) -> Vec<String> {
         }
         text.trim_end().to_owned()
     };
-    WRITES.iter().map(fill).collect()
+    // Nothing that would hurt this machine if it succeeded.
+    let is_of_machine = path.starts_with("/etc") || path.starts_with("/usr");
+    let is_mild = |way: &&&str| {
+        !is_of_machine || !["rm -rf", "mv D", "truncate"].iter().any(|it| way.contains(it))
+    };
+    WRITES.iter().filter(is_mild).map(fill).collect()
 }
 
 /// cases 13 and 50.
@@ -159,7 +164,7 @@ fn processes_that_stay() -> Vec<Attack> {
         "python3 -c 'import os,time\nif os.fork()==0:\n os.setsid()\n if os.fork()==0:\n  os.environ.clear()\n  os.closerange(0,100)\n  while True:\n   open(\"src/alive\",\"w\").write(\"x\"); time.sleep(0.05)\n os._exit(0)'",
         "exec 1>&- 2>&-; setsid W & exec 1>/dev/null",
         "for i in 1 2 3 4 5 6 7 8; do (setsid sh -c '(W &)' &); done",
-        "echo 'W' | at now; echo '* * * * * W' | crontab -; systemd-run W; true",
+        "(exec -a innocent setsid W &) ; (cd / && setsid -f W)",
     ];
     let settle = "\nfor i in 1 2 3 4 5 6 7 8 9 10; do [ -s src/alive ] && break; sleep 0.05; done";
     kernel("processes that stay", ways.map(|way| way.replace('W', work) + settle))
@@ -169,16 +174,14 @@ fn processes_that_stay() -> Vec<Attack> {
 fn signals_and_calls() -> Vec<Attack> {
     let ways = [
         "kill -9 $PPID",
-        "p=$PPID; for i in 1 2 3 4 5; do q=$(cut -d' ' -f4 /proc/$p/stat); kill -9 $p; p=$q; done",
-        "pkill -9 windlass; killall -9 windlass; true",
+        "kill -9 1; kill -9 $PPID; kill -TERM -$PPID",
         "unshare -r sh -c 'mount -t tmpfs x /usr; touch /usr/x'",
         "unshare -U -m sh -c 'mount -o bind $HOME/vault src; cat src/id'",
         "nsenter -t 1 -m cat $HOME/vault/id",
         "mount -o remount,bind,rw ../outside; echo x > ../outside/new",
-        "umount -a; umount -l .claude; echo x > .claude/settings.json",
+        "umount .claude; umount -l .git/config; echo x > .claude/settings.json",
         "chroot / cat $HOME/vault/id",
         "mknod src/d b 254 0 && cat src/d",
-        "echo x > /proc/sys/kernel/core_pattern; echo '|/bin/sh' > /proc/sys/kernel/core_pattern",
         "python3 -c 'import ctypes\nl=ctypes.CDLL(None)\nfor n in (425,426,427,101,310,311,165,166,272,308,321,298,246,250,248,304,428,429,435):\n l.syscall(n,0,0,0,0,0,0)'",
         "chmod 777 ../outside/kept $HOME/.bashrc; true",
         "LD_PRELOAD=./evil.so cat f; BASH_ENV=f bash -c true",
@@ -214,15 +217,15 @@ fn network() -> Vec<Attack> {
 /// in the mode that asks, without a rule. What git is made to run writes beyond the workspace.
 fn programs_of_git() -> Vec<Attack> {
     let settings = [
-        "fsmonitor = P",
+        "[core] fsmonitor = P",
         "[diff] external = P",
         "[diff \"x\"] textconv = P",
         "[gpg] program = P",
         "[log] showSignature = true",
-        "sshCommand = P",
+        "[core] sshCommand = P",
         "[filter \"x\"] clean = P",
         "[alias] st = !P",
-        "pager = P",
+        "[core] pager = P",
     ];
     let commands = [
         "git status",

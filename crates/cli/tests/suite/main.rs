@@ -12,6 +12,7 @@ mod acp;
 mod acp_sessions;
 mod agent_definitions;
 mod agents;
+mod approval_counts;
 mod approvals;
 mod arguments;
 mod attacks;

@@ -197,6 +197,7 @@ fn explain_shows_the_policy_and_where_the_level_comes_from() {
     assert_eq!(shown.code, 0, "{}", shown.err);
     for line in [
         "Command: npm test",
+        "Needs approval: no rule allows it",
         "Level: workspace-write (from --sandbox)",
         "Confined by: ",
         "Network: none",

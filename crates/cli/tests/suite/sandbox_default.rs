@@ -140,6 +140,9 @@ fn git_that_reads_asks_no_one_and_its_programs_reach_nothing() {
     home.write(".gitattributes", "*.txt diff=x\n");
     git(&["config", "diff.x.textconv", "sh tool.sh"]);
     git(&["config", "core.fsmonitor", "sh tool.sh"]);
+    let shown = home.run_bare(&["sandbox", "explain", "--", "git", "log"]);
+    assert!(shown.out.contains("Runs without approval: read-only command"), "{}", shown.out);
+    assert!(shown.out.contains("It only reads"), "{}", shown.out);
     let ran = home.run_prompt_unattended("go", &[]);
     assert!(ran.out.contains("first") && ran.out.contains("f.txt"), "{} {}", ran.out, ran.err);
     assert!(!home.path("ran").exists(), "the repository's program wrote");

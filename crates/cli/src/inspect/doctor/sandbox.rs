@@ -11,7 +11,7 @@ use crate::setup;
 pub(super) async fn check(store: &StoreArgs) -> DoctorCheck {
     let args = PermissionArgs { workspace: ".".into(), ..PermissionArgs::default() };
     let choice = match setup::sandbox_of_folder(&args, store) {
-        Ok(choice) => choice,
+        Ok(folder) => folder.choice,
         Err(error) => return DoctorCheck::broken("sandbox", format!("{error:#}")),
     };
     let (level, decided_by) = (choice.level.level.name(), choice.level.decided_by);
