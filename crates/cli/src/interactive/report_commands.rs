@@ -17,7 +17,7 @@ use crate::inspect::doctor::{self, CheckHealth};
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::id_lookup;
 use crate::messages;
-use crate::setup;
+use crate::setup::{self, FolderSandbox};
 use crate::terminal::number_format::format_bytes;
 use crate::terminal::{Color, OutputStyle, to_one_line};
 
@@ -163,7 +163,9 @@ impl SessionLoop {
     pub(super) fn show_status(&mut self) {
         let (permissions, store) = (&self.print.agent.permissions, &self.print.agent.store);
         let sandbox = match setup::sandbox_of_folder(permissions, store) {
-            Ok(choice) => format!("{} ({})", choice.level.level.name(), choice.level.decided_by),
+            Ok(FolderSandbox { choice, .. }) => {
+                format!("{} ({})", choice.level.level.name(), choice.level.decided_by)
+            }
             Err(error) => format!("{error:#}"),
         };
         let place = setup::store_path(store).map(|path| path.display().to_string());
