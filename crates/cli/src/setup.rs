@@ -46,7 +46,7 @@ mod store_location;
 #[cfg(feature = "server")]
 pub(crate) use api_run_settings::resolve_run_options;
 pub(crate) use folder_check::ask_about_trust;
-pub(crate) use folder_sandbox::{FolderSandbox, sandbox_of_folder};
+pub(crate) use folder_sandbox::{FolderSandbox, launcher_here, sandbox_of_folder};
 pub(crate) use host_files::HookReportSink;
 pub(crate) use host_parts::{HostParts, waits_for_background_agents};
 pub(crate) use profile_check::check_profile;

@@ -86,7 +86,7 @@ pub(crate) async fn run_checks(args: &DoctorArgs) -> Vec<DoctorCheck> {
         checks.push(sandbox::check(&args.store).await);
     }
     checks.extend(files);
-    checks.extend(mcp_servers::check().await);
+    checks.extend(mcp_servers::check(&args.store).await);
     checks.extend(place.iter().flat_map(|path| paths::check(path)));
     checks
 }

@@ -1,6 +1,9 @@
 //! The sandbox of a folder, without starting anything in it.
 
+use std::sync::Arc;
+
 use windlass::core::permission::Permissions;
+use windlass::ports::ProcessLauncher;
 use windlass::tools::PathZones;
 
 use crate::args::{PermissionArgs, StoreArgs, WhenAsked};
@@ -36,4 +39,10 @@ pub(crate) fn sandbox_of_folder(
     let place = (workspace.as_path(), &choice.level);
     let rules = build_permissions(args, &sources, place, WhenAsked::Park).or_usage_error()?;
     Ok(FolderSandbox { choice, zones, rules })
+}
+
+/// Returns the launcher of this folder's servers, as runs without flags have it.
+pub(crate) fn launcher_here(store: &StoreArgs) -> anyhow::Result<Arc<dyn ProcessLauncher>> {
+    let args = PermissionArgs { workspace: ".".into(), ..PermissionArgs::default() };
+    Ok(sandbox_of_folder(&args, store)?.choice.launcher())
 }

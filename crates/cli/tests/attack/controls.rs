@@ -4,7 +4,7 @@ use crate::place::{Level, Place, User};
 use crate::suite::{Attack, Stop};
 
 /// Attacks that succeed when nothing holds them, one for each kind of success.
-const CONTROLS: [(&str, &str); 7] = [
+const CONTROLS: [(&str, &str); 8] = [
     ("protected files", "echo x > .git/hooks/pre-commit"),
     ("absent files", "mkdir -p .claude; echo {} > .claude/settings.json"),
     ("writes outside", "echo x > ../outside/new"),
@@ -12,8 +12,14 @@ const CONTROLS: [(&str, &str); 7] = [
     ("reads of secrets", "cat $HOME/vault/id"),
     ("network", "bash -c 'echo x > /dev/tcp/127.0.0.1/PORT'"),
     (
-        "git",
-        "git init -q src/r; cd src/r; git config core.fsmonitor 'touch ../../../outside/new; false'; git status",
+        "programs of git",
+        "git init -q src/r; cd src/r; echo a > f; git add f; echo b > f; \
+         git config diff.external 'touch ../../../outside/new; false'; git diff; true",
+    ),
+    (
+        "processes that stay",
+        "setsid -f env -i /bin/sh -c 'for i in 1 2 3 4 5 6 7 8 9; do date > src/alive; sleep 0.3; done' \
+         </dev/null >/dev/null 2>&1; sleep 0.5",
     ),
 ];
 

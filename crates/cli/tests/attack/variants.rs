@@ -34,7 +34,7 @@ const WRITES: [&str; 17] = [
     "sed -i s/o/x/ P; sed -i '1i x' P",
     "python3 -c 'import os; os.makedirs(\"D\", exist_ok=True); open(\"P\", \"w\").write(\"x\")'",
     "mkdir -p src/t/D; cp f src/t/P; tar c -C src/t . | tar x --unlink-first",
-    "install -D f P",
+    "mkdir -p D; install f P",
     "mv D src/old; mkdir -p D; echo x > P",
     "rm -rf D; mkdir -p D; echo x > P",
     "cd D && echo x > N",
@@ -144,7 +144,7 @@ fn keys_of_the_process() -> Vec<Attack> {
         "cat /proc/self/environ; env",
         "p=$PPID; for i in 1 2 3 4; do cat /proc/$p/environ; p=$(cut -d' ' -f4 /proc/$p/stat); done",
         "python3 -c 'import os,glob\nfor p in glob.glob(\"/proc/[0-9]*/environ\"):\n try: print(open(p).read())\n except OSError: pass'",
-        "cat /proc/$PPID/task/*/environ /proc/$PPID/fd/* 2>/dev/null | head -c 100000",
+        "timeout 2 cat /proc/$PPID/task/*/environ /proc/$PPID/fd/* 2>/dev/null | head -c 100000",
         "ls -l /proc/$PPID/fd; cat /proc/$PPID/root/proc/1/environ",
         "gdb -p $PPID -batch 2>/dev/null; strace -p $PPID 2>/dev/null; true",
     ];

@@ -198,9 +198,9 @@ fn with_registry() -> Option<(Work, Server)> {
 #[test]
 fn pip_installs_from_a_registry_that_a_rule_allows() {
     let Some((work, _server)) = with_registry() else { return };
-    let install = "python3 -m pip install --retries 0 --target lib --trusted-host registry.test \
+    let install = "python3 -m venv .venv && .venv/bin/python -m pip install --retries 0 --target lib --trusted-host registry.test \
          --index-url http://registry.test/simple/ --disable-pip-version-check tiny-pip && \
-         PYTHONPATH=lib python3 -c 'import tiny_pip; print(tiny_pip.said)'";
+         PYTHONPATH=lib .venv/bin/python -c 'import tiny_pip; print(tiny_pip.said)'";
     assert!(work.needs_registry(install).contains("from pip"));
 }
 

@@ -92,8 +92,15 @@ fn supervise_in(
                 listeners: ends.listeners.as_ref(),
             })
         }
-        Err(error) if namespaces == Namespaces::None => return Err(error),
-        Err(error) => return Ok(Outcome::NoNamespaces(error.to_string())),
+        Err(error) => {
+            absent.remove();
+            return match namespaces {
+                Namespaces::None => Err(error),
+                Namespaces::All | Namespaces::WithoutUser => {
+                    Ok(Outcome::NoNamespaces(error.to_string()))
+                }
+            };
+        }
     };
     drop((report_to, wait_for_map));
     let mapped = match namespaces {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use serde_json::{Value, json};
+use windlass::SystemClock;
 use windlass::mcp::{ManagedServer, ServerState};
-use windlass::ports::{Clock, ProcessLauncher};
-use windlass::{SystemClock, UnconfinedLauncher};
+use windlass::ports::Clock;
 
 use super::{all_sources, trust_here};
-use crate::args::McpArgs;
+use crate::args::{McpArgs, StoreArgs};
 use crate::config::mcp::server_list;
 use crate::config::trust::folder_trust::{FolderTrust, TrustState};
-use crate::setup::mcp_servers;
+use crate::setup::{self, mcp_servers};
 use crate::{messages, terminal};
 
 /// Lists every server.
@@ -72,7 +72,7 @@ async fn connect(
     let mut configured = server_list::configured_servers((mcp, &all_sources()), folder)?;
     configured.retain(|server| name.is_none_or(|name| server.name == name));
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-    let launcher: Arc<dyn ProcessLauncher> = Arc::new(UnconfinedLauncher);
+    let launcher = setup::launcher_here(&StoreArgs { store: None })?;
     let servers =
         mcp_servers::start_servers(&configured, Vec::new(), &folder.folder, (&clock, &launcher));
     mcp_servers::wait_until_settled(&servers).await;

@@ -3,20 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass::SystemClock;
 use windlass::mcp::ServerState;
-use windlass::ports::{Clock, ProcessLauncher};
-use windlass::{SystemClock, UnconfinedLauncher};
+use windlass::ports::Clock;
 
 use super::DoctorCheck;
-use crate::args::{McpArgs, PermissionArgs};
+use crate::args::{McpArgs, PermissionArgs, StoreArgs};
 use crate::config::mcp::server_list;
 use crate::config::trust::folder_trust::FolderTrust;
 use crate::messages;
-use crate::setup::mcp_servers;
+use crate::setup::{self, mcp_servers};
 use crate::terminal::sanitize_text;
 
 /// Connects to every server that runs in this folder would have.
-pub(super) async fn check() -> Vec<DoctorCheck> {
+pub(super) async fn check(store: &StoreArgs) -> Vec<DoctorCheck> {
     // A folder that cannot be read is reported with its settings.
     let Ok(here) = Path::new(".").canonicalize() else { return Vec::new() };
     let Ok(folder) = FolderTrust::load(&here, |_| true) else { return Vec::new() };
@@ -26,7 +26,10 @@ pub(super) async fn check() -> Vec<DoctorCheck> {
         Err(error) => return vec![DoctorCheck::broken("mcp", format!("{error:#}"))],
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-    let launcher: Arc<dyn ProcessLauncher> = Arc::new(UnconfinedLauncher);
+    let launcher = match setup::launcher_here(store) {
+        Ok(launcher) => launcher,
+        Err(error) => return vec![DoctorCheck::broken("mcp", format!("{error:#}"))],
+    };
     let servers =
         mcp_servers::start_servers(&configured, Vec::new(), &folder.folder, (&clock, &launcher));
     mcp_servers::wait_until_settled(&servers).await;
