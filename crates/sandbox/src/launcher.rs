@@ -20,6 +20,10 @@ use crate::network::{Dialer, NetworkTasks, PROXY_PORT, proxy_variables, receive_
 use crate::protocol::{HELPER_NAME, HelperReport, HelperRequest, RequestedListeners};
 use crate::{Layers, Mechanism, NetworkAccess, Policy};
 
+/// Files that a person may want to make while a server runs, which it does for hours: nothing holds
+/// their place for it. What they start needs the approval of a person anyway.
+const FILES_OF_PEOPLE: [&str; 2] = [".mcp.json", ".envrc"];
+
 /// Variables of folders for temporary files and caches, which end with the process.
 const WRITABLE_FOLDERS: [(&str, &str); 3] = [
     ("TMPDIR", "/tmp"),
@@ -146,6 +150,13 @@ impl SandboxLauncher {
             Some(current) => current(&request.added_folders)?,
             None => Policy::clone(&self.policy),
         };
+        if request.purpose == LaunchPurpose::McpServer {
+            let is_kept = |path: &PathBuf| {
+                path.symlink_metadata().is_ok()
+                    || !FILES_OF_PEOPLE.iter().any(|it| path.ends_with(it))
+            };
+            policy.protect.retain(is_kept);
+        }
         if request.access == LaunchAccess::ReadOnly {
             policy = policy.into_read_only();
         }

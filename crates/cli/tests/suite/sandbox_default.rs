@@ -147,3 +147,16 @@ fn git_that_reads_asks_no_one_and_its_programs_reach_nothing() {
     assert!(ran.out.contains("first") && ran.out.contains("f.txt"), "{} {}", ran.out, ran.err);
     assert!(!home.path("ran").exists(), "the repository's program wrote");
 }
+
+/// While a command of another process runs, an empty folder stands where a file could be made.
+#[test]
+fn a_folder_that_holds_the_place_of_a_file_is_no_file() {
+    let home = TestHome::new(&script("echo fine"));
+    for name in [".mcp.json", ".claude"] {
+        std::fs::create_dir(home.path(name)).unwrap();
+    }
+    let ran = home.run_prompt_unattended("go", &[]);
+    assert!(ran.code == 0 && ran.out.contains("fine"), "{} {}", ran.out, ran.err);
+    let listed = home.run_bare(&["mcp", "list"]);
+    assert_eq!(listed.code, 0, "{}", listed.err);
+}

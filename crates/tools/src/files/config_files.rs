@@ -84,7 +84,11 @@ pub fn read_beneath(
         Err(Errno::LOOP | Errno::XDEV) => return Err(ConfigFileError::SymbolicLink),
         looked => looked.map_err(io::Error::from)?,
     };
-    check_kind_and_owner(&looked.metadata()?)?;
+    let found = looked.metadata()?;
+    if found.is_dir() && is_empty_folder(&folder.join(name)) {
+        return Ok(None);
+    }
+    check_kind_and_owner(&found)?;
     let file = match open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY) {
         Err(Errno::LOOP | Errno::XDEV) => return Err(ConfigFileError::SymbolicLink),
         file => file.map_err(io::Error::from)?,
@@ -101,6 +105,7 @@ pub fn read_following_links(
 ) -> Result<Option<FilePrefix>, ConfigFileError> {
     match std::fs::metadata(path) {
         Err(error) if is_missing(&error) => return Ok(None),
+        Ok(found) if found.is_dir() && is_empty_folder(path) => return Ok(None),
         found => check_kind_and_owner(&found?)?,
     }
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
@@ -112,6 +117,12 @@ pub fn read_following_links(
 /// Returns whether nothing has this name, not even a dangling link.
 pub(crate) fn is_absent(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err_and(|error| is_missing(&error))
+}
+
+/// Returns whether this is an empty folder: the sandbox holds the place of a file with one while a
+/// command runs.
+fn is_empty_folder(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 fn is_missing(error: &io::Error) -> bool {
