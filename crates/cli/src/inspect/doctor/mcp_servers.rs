@@ -26,10 +26,8 @@ pub(super) async fn check(store: &StoreArgs) -> Vec<DoctorCheck> {
         Err(error) => return vec![DoctorCheck::broken("mcp", format!("{error:#}"))],
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-    let launcher = match setup::launcher_here(store) {
-        Ok(launcher) => launcher,
-        Err(error) => return vec![DoctorCheck::broken("mcp", format!("{error:#}"))],
-    };
+    // A configuration that cannot be read is reported with its files.
+    let Ok(launcher) = setup::launcher_here(store) else { return Vec::new() };
     let servers =
         mcp_servers::start_servers(&configured, Vec::new(), &folder.folder, (&clock, &launcher));
     mcp_servers::wait_until_settled(&servers).await;
