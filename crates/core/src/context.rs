@@ -28,7 +28,8 @@ mod token_meter_tests;
 pub(crate) use token_count::count_tokens;
 
 pub use compaction_preview::{
-    CompactionCut, CompactionPreview, PreviewedAction, PruneStagePreview, preview_compaction,
+    CompactionCut, CompactionPreview, PreviewedAction, PruneStagePreview, can_compact_now,
+    preview_compaction,
 };
 pub use prune_stages::{BlockRewrite, PruneStage};
 pub use recovery_ladder::{CompactionTrigger, RecoveryHistory, RecoveryStep};

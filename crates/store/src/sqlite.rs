@@ -21,6 +21,7 @@ mod runnable_lanes;
 mod schema_migration;
 mod statistics;
 mod wal;
+mod write_queue;
 mod writer;
 
 #[cfg(test)]

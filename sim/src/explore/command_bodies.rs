@@ -40,7 +40,10 @@ pub(crate) fn body(world: &mut ExploredState, letter: CommandChoice) -> InboxCom
             run: world.live.prompt_queue.back().map(|queued| queued.run.clone()),
         },
         CommandChoice::Memory => InboxCommand::Memory { text: Arc::from("m") },
-        CommandChoice::Compact => InboxCommand::Compact { instructions: None },
+        CommandChoice::Compact => InboxCommand::Compact { instructions: None, run: None },
+        CommandChoice::CompactNow => {
+            InboxCommand::Compact { instructions: None, run: Some(next_run(world)) }
+        }
         CommandChoice::Task => task(world),
         CommandChoice::Home(call, part) => child_result(world, call, part),
         CommandChoice::Answer(question, choice) => {

@@ -195,6 +195,9 @@ impl Ledger {
         let Some((question, answer)) = answer_in(now, input, mail) else { return };
         match (question.kind.call(), answer) {
             (Some(call), HumanAnswer::Allow { rule, .. }) => {
+                if matches!(question.kind, QuestionKind::Uncertain { .. }) {
+                    self.clear(call);
+                }
                 self.approved.push(call);
                 self.has_granted_with_approval |= rule.is_some();
                 self.grants.extend(rule.clone());

@@ -115,6 +115,8 @@ pub(crate) enum CommandChoice {
     CancelQueued,
     Memory,
     Compact,
+    /// A run that only compacts.
+    CompactNow,
     Task,
     /// The child with this task of a call returns.
     Home(CallId, u16),
@@ -305,6 +307,7 @@ fn plain_letters(world: &ExploredState, moves: &mut Vec<WorldMove>) {
         (left.aborts, CommandChoice::Abort),
         (left.memories, CommandChoice::Memory),
         (left.compactions, CommandChoice::Compact),
+        (left.compactions, CommandChoice::CompactNow),
         (left.tasks, CommandChoice::Task),
     ];
     moves.extend(letters.iter().filter(|(left, _)| *left > 0).map(|(_, l)| WorldMove::Post(*l)));
@@ -373,6 +376,9 @@ fn choices(
             &[AnswerChoice::Text, AnswerChoice::Continue, AnswerChoice::Abandon]
         }
         QuestionKind::Budget { .. } => &[AnswerChoice::Continue, AnswerChoice::Abandon],
+        QuestionKind::Uncertain { .. } if config.has_rich_answers => {
+            &[AnswerChoice::Retry, AnswerChoice::Change, AnswerChoice::Abandon]
+        }
         QuestionKind::Uncertain { .. } => {
             &[AnswerChoice::Retry, AnswerChoice::MarkDone, AnswerChoice::Abandon]
         }

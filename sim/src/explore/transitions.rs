@@ -407,7 +407,7 @@ fn of_letter(left: &mut RemainingChoices, letter: CommandChoice) -> &mut u8 {
         CommandChoice::Cancel | CommandChoice::CancelQueued => &mut left.cancels,
         CommandChoice::Abort => &mut left.aborts,
         CommandChoice::Memory => &mut left.memories,
-        CommandChoice::Compact => &mut left.compactions,
+        CommandChoice::Compact | CommandChoice::CompactNow => &mut left.compactions,
         CommandChoice::Task => &mut left.tasks,
         CommandChoice::Home(..) => &mut left.strays,
         CommandChoice::Answer(..) => &mut left.answers,

@@ -100,7 +100,7 @@ impl HostileRun {
             return self.prompt();
         }
         match self.rng.below(60) {
-            0 => self.command_input(InboxCommand::Compact { instructions: None }),
+            0 => self.command_input(InboxCommand::Compact { instructions: None, run: None }),
             1 if self.memories < MOST_MEMORIES => self.memory(),
             2 => self.steer(),
             3 => self.die(),

@@ -310,6 +310,7 @@ async def test_compact_and_go_on(agent):
     agent.serve(
         """
         when user contains "alpha"
+          once
           say "answer 1"
 
         when user contains "beta"
@@ -322,9 +323,17 @@ async def test_compact_and_go_on(agent):
     async with agent.client() as client:
         await agent.ask(client, "alpha")
         compacted = await agent.ask(client, "/compact")
+        requests_before = len(agent.requests)
         after = await agent.ask(client, "beta")
+    # It is compacted when that is asked for, not by the next prompt.
+    assert len(agent.requests) == requests_before + 1
     [boundary] = compacted.system("compact_boundary")
-    assert boundary["compact_metadata"]["pre_tokens"] >= 0
+    metadata = boundary["compact_metadata"]
+    assert (metadata["trigger"], metadata["pre_tokens"] > 0) == ("manual", True)
+    statuses = compacted.system("status")
+    assert [s["status"] for s in statuses if s["status"]] == ["compacting"]
+    assert [s["compact_result"] for s in statuses if "compact_result" in s] == ["success"]
+    assert (compacted.result.subtype, compacted.result.num_turns) == ("success", 0)
     assert not compacted.result.is_error
     assert after.text == "answer 2"
     history = agent.requests[-1].messages_text()
@@ -332,3 +341,38 @@ async def test_compact_and_go_on(agent):
     resumed = await agent.query("beta", resume=after.result.session_id)
     assert resumed.text == "answer 2"
     assert "They counted." in agent.requests[-1].messages_text()
+
+
+@pytest.mark.windlass_only
+async def test_compact_without_a_conversation(agent):
+    agent.serve('when any\n  say "ok"\n')
+    async with agent.client() as client:
+        compacted = await agent.ask(client, "/compact")
+        after = await agent.ask(client, "one")
+    assert "nothing to compact" in compacted.result.result.lower()
+    assert compacted.system("compact_boundary") == []
+    assert not compacted.result.is_error
+    assert after.text == "ok"
+
+
+@pytest.mark.windlass_only
+async def test_compact_of_a_resumed_session(agent):
+    agent.serve(
+        """
+        when user contains "beta"
+          say "answer 2"
+
+        when any
+          say "<summary>They counted.</summary>"
+        """
+    )
+    first = await agent.query("alpha")
+    session = first.result.session_id
+    async with agent.client(resume=session) as client:
+        compacted = await agent.ask(client, "/compact keep the names")
+    [boundary] = compacted.system("compact_boundary")
+    assert boundary["compact_metadata"]["trigger"] == "manual"
+    assert "keep the names" in agent.requests[-1].messages_text()
+    resumed = await agent.query("beta", resume=session)
+    assert "They counted." in agent.requests[-1].messages_text()
+    assert resumed.text == "answer 2"

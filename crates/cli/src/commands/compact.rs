@@ -55,7 +55,7 @@ pub(super) async fn request_compaction(
     history: &ConversationHistory,
     keep: Option<&str>,
 ) -> anyhow::Result<()> {
-    let body = InboxCommand::Compact { instructions: keep.map(Arc::from) };
+    let body = InboxCommand::Compact { instructions: keep.map(Arc::from), run: None };
     let message = OutboxMessage { idempotency_key: Arc::from(setup::new_id()), body };
     Ok(store.enqueue_message(history.lane.clone(), message).await.map(drop)?)
 }

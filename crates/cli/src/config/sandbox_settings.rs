@@ -185,7 +185,7 @@ fn store_files(store: &StoreArgs) -> Vec<PathBuf> {
     }
     let path = std::path::absolute(&path).unwrap_or(path);
     let real = path.canonicalize().unwrap_or(path);
-    ["", "-wal", "-shm"]
+    ["", "-wal", "-shm", "-lock"]
         .iter()
         .map(|suffix| {
             let mut name = real.clone().into_os_string();

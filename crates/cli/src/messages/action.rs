@@ -54,6 +54,9 @@ pub(crate) fn no_such_iteration(iteration: u32, iterations: u32) -> String {
 pub(crate) const EMPTY_CONTEXT: &str =
     "the conversation is empty, and so is its context; send it a prompt first";
 
+/// Message: the conversation has nothing that a compaction could replace.
+pub(crate) const NOTHING_TO_COMPACT: &str = "There is nothing to compact yet.";
+
 /// Message: the conversation has no entries.
 pub(crate) const EMPTY_CONVERSATION: &str =
     "the conversation is empty; there is nothing to compact";

@@ -86,6 +86,11 @@ impl Approvals {
         open.insert(key, task.abort_handle());
     }
 
+    /// The program that is asked.
+    pub(super) fn host(&self) -> &HostRequests {
+        &self.shared.host
+    }
+
     /// Withdraws every question.
     pub(super) fn withdraw_all(&self) {
         self.lock().drain().for_each(|(_, task)| task.abort());

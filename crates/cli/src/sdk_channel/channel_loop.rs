@@ -1,6 +1,7 @@
 //! The loop of the channel: takes prompts and control requests, runs one turn after the other, and
 //! writes what happens.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use windlass::core::run::conversation::Conversation;
 use windlass::core::settings::run_settings::RunSettings;
 use windlass::messages::{InitInfo, Message, MessageReader, ResultMessage, SystemEvent};
 use windlass::ports::SessionEndReason;
-use windlass::{RunOutcome, Session};
+use windlass::{RunOutcome, RunStream, Session};
 
 use super::approvals::{AnswerStored, Approvals};
 use super::background::BackgroundWatch;
@@ -55,6 +56,8 @@ pub(super) struct Channel {
     pub(super) turn: Option<Turn>,
     /// Sub-agents that work in the background between two turns.
     pub(super) background: BackgroundWatch,
+    /// MCP servers that the program has set while the session runs.
+    pub(super) set_servers: BTreeSet<String>,
     /// Whether standard input has ended.
     pub(super) input_ended: bool,
     /// Whether the last result was an error.
@@ -194,26 +197,19 @@ impl Channel {
         if let Err(reason) = &prompt.content {
             anyhow::bail!("{reason}");
         }
-        let run = run_id(prompt);
-        let (blocks, settings) = match self.handle_slash_command(prompt).await? {
+        let stream = match self.handle_slash_command(prompt).await? {
             PromptMeaning::Done => return Ok(()),
-            PromptMeaning::Prompt => (self.prompt_blocks(prompt).await, None),
+            PromptMeaning::Compaction(kept) => self.start_compaction(kept.as_deref()).await?,
+            PromptMeaning::Prompt => {
+                let blocks = self.prompt_blocks(prompt).await;
+                self.start_run(run_id(prompt), blocks, &self.setup.settings).await?
+            }
             PromptMeaning::Custom { text, settings } => {
-                (self.text_blocks(&text).await, Some(settings))
+                let blocks = self.text_blocks(&text).await;
+                self.start_run(run_id(prompt), blocks, &settings).await?
             }
         };
-        let (stream, run) = match self.unfinished_run().await? {
-            // A run that was interrupted continues, and gets the prompt on its way.
-            Some(unfinished) => {
-                self.session.steer_as(run, blocks).await?;
-                (self.session.resume().await?, unfinished)
-            }
-            None => {
-                let settings = settings.as_deref().unwrap_or(&self.setup.settings);
-                let settings = RunSettings::from_settings(settings);
-                (self.session.send_as_with(run.clone(), blocks, settings).await?, run)
-            }
-        };
+        let run = stream.run().cloned();
         let before = stream.conversation_before().await?;
         let open: Vec<_> =
             before.run.iter().flat_map(|run| run.open_questions().cloned()).collect();
@@ -236,13 +232,38 @@ impl Channel {
             TurnStart {
                 stream,
                 reader,
-                run: Some(run),
+                run,
                 init: self.init_info(),
                 prompt_uuid: prompt.uuid.clone(),
                 origin: prompt.origin.clone(),
             },
         ));
         Ok(())
+    }
+
+    /// Sends a prompt. A run that was interrupted continues, and gets the prompt on its way.
+    async fn start_run(
+        &self,
+        run: RunId,
+        blocks: Vec<ContentBlock>,
+        settings: &Settings,
+    ) -> anyhow::Result<RunStream> {
+        if self.unfinished_run().await?.is_some() {
+            self.session.steer_as(run, blocks).await?;
+            return Ok(self.session.resume().await?);
+        }
+        let settings = RunSettings::from_settings(settings);
+        Ok(self.session.send_as_with(run, blocks, settings).await?)
+    }
+
+    /// Compacts the conversation. In a run that was interrupted this comes before its next model
+    /// call.
+    async fn start_compaction(&self, kept: Option<&str>) -> anyhow::Result<RunStream> {
+        if self.unfinished_run().await?.is_some() {
+            self.session.compact(kept).await?;
+            return Ok(self.session.resume().await?);
+        }
+        Ok(self.session.compact_now(kept).await?)
     }
 
     /// The init frame.

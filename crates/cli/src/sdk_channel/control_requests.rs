@@ -45,6 +45,7 @@ pub(super) async fn handle(
         }
         "mcp_status" => Ok(json!({ "mcpServers": host_servers::describe(&channel.setup.mcp) })),
         "mcp_reconnect" | "mcp_toggle" => mcp_requests::change_server(channel, &request).await,
+        "mcp_set_servers" => mcp_requests::set_servers(channel, &request).await,
         "read_file" => file_requests::read_file(channel, &request),
         "seed_read_state" => file_requests::seed_read_state(channel, &request),
         "rewind_files" => rewind_requests::rewind_files(channel, &request).await,

@@ -21,7 +21,12 @@ pub(super) const SDK_SCOPE: &str = "sdk";
 
 /// Describes the servers of the program.
 pub(super) fn server_specs(names: Vec<String>, host: &HostRequests) -> Vec<ServerSpec> {
-    let spec = |name: String| ServerSpec {
+    names.into_iter().map(|name| server_spec(name, host)).collect()
+}
+
+/// Describes a server of the program.
+pub(super) fn server_spec(name: String, host: &HostRequests) -> ServerSpec {
+    ServerSpec {
         connector: Arc::new(HostConnector { server: name.clone(), host: host.clone() }),
         roots: Vec::new(),
         startup_ms: CONNECT_TIMEOUT_MS,
@@ -29,8 +34,7 @@ pub(super) fn server_specs(names: Vec<String>, host: &HostRequests) -> Vec<Serve
         scope: SDK_SCOPE.to_owned(),
         config: json!({"type": "sdk", "name": name}),
         name,
-    };
-    names.into_iter().map(spec).collect()
+    }
 }
 
 /// Returns the states of the servers with their tools and errors.

@@ -78,7 +78,11 @@ impl PermissionReply {
         (input, workspace): (&Value, &Path),
     ) -> HumanAnswer {
         match (kind, self) {
-            (QuestionKind::Uncertain { .. }, Self::Allow { .. }) => HumanAnswer::Retry {},
+            (QuestionKind::Uncertain { .. }, Self::Allow { input: given, .. })
+                if given.as_ref().is_none_or(|given| given == input) =>
+            {
+                HumanAnswer::Retry {}
+            }
             (QuestionKind::Uncertain { .. }, Self::Deny { .. }) => HumanAnswer::Abandon {},
             (QuestionKind::ModelQuestion { .. }, Self::Allow { input, .. }) => {
                 HumanAnswer::Text { text: Arc::from(answers_text(input.as_ref())) }

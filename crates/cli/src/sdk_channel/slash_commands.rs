@@ -1,6 +1,7 @@
 //! Slash commands in prompts of the program: those built in are answered here, custom ones become
 //! prompts.
 
+use windlass::core::context::can_compact_now;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::messages::{ConversationResetMessage, Message, format_iso_time};
@@ -25,6 +26,8 @@ pub(super) enum PromptMeaning {
     Prompt,
     /// A custom command: its prompt, and the settings of its run.
     Custom { text: String, settings: Box<Settings> },
+    /// A compaction of the conversation; what its summary must keep, if that was said.
+    Compaction(Option<String>),
     /// It was a command, and is done.
     Done,
 }
@@ -42,10 +45,7 @@ impl Channel {
         match slash_command::parse_slash(&text, &self.setup.custom_commands)? {
             None => Ok(PromptMeaning::Prompt),
             Some(SlashCommand::Custom(command, rest)) => self.expand_custom(&command, &rest),
-            Some(SlashCommand::Local(call)) => {
-                self.run_local_command(&call).await?;
-                Ok(PromptMeaning::Done)
-            }
+            Some(SlashCommand::Local(call)) => self.run_local_command(&call).await,
         }
     }
 
@@ -56,9 +56,13 @@ impl Channel {
         Ok(PromptMeaning::Custom { text, settings: Box::new(settings) })
     }
 
-    async fn run_local_command(&mut self, call: &LocalCommandCall) -> anyhow::Result<()> {
+    async fn run_local_command(
+        &mut self,
+        call: &LocalCommandCall,
+    ) -> anyhow::Result<PromptMeaning> {
         if call.name == LocalCommand::Clear {
-            return self.clear_conversation().await;
+            self.clear_conversation().await?;
+            return Ok(PromptMeaning::Done);
         }
         let lane = self.session.lane().clone();
         let history = match self.setup.store.lane_info(lane.clone()).await? {
@@ -73,12 +77,15 @@ impl Channel {
             LocalCommand::Context => {
                 local_commands::context_report(&history, &call.arguments).await?
             }
-            LocalCommand::Compact => {
-                local_commands::request_compaction_if_useful(&history, &self.setup, &call.arguments)
-                    .await?
+            LocalCommand::Compact if can_compact_now(&history.conversation) => {
+                let kept = call.arguments.trim();
+                let kept = (!kept.is_empty()).then(|| kept.to_owned());
+                return Ok(PromptMeaning::Compaction(kept));
             }
+            LocalCommand::Compact => messages::action::NOTHING_TO_COMPACT.to_owned(),
         };
-        self.write_local_answer(call.name, &text, history.conversation).await
+        self.write_local_answer(call.name, &text, history.conversation).await?;
+        Ok(PromptMeaning::Done)
     }
 
     /// Writes the answer of a command that needs no model.

@@ -1,5 +1,6 @@
 //! The start of the channel: the handshake, the conversation, and everything that the loop needs.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -199,6 +200,7 @@ impl Connection {
             queue: PromptQueue::default(),
             turn: None,
             background: BackgroundWatch::from_environment(),
+            set_servers: BTreeSet::new(),
             input_ended: false,
             last_is_error: false,
         };

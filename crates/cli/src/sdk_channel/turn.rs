@@ -6,6 +6,7 @@ use windlass::core::log::ids::RunId;
 use windlass::core::log::record::Record;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::Question;
+use windlass::core::run::review::Review;
 use windlass::messages::{InitInfo, Message, MessageReader, ResultMessage};
 use windlass::{RunOutcome, RunStream, Session, StreamItem};
 
@@ -216,6 +217,10 @@ fn begins_work(entry: &Entry) -> bool {
                 | Record::RunFinished { .. }
                 | Record::OwnerChanged { .. }
                 | Record::CommandRejected { .. }
+                | Record::ReviewRequested {
+                    review: Review::Compaction { .. } | Review::Summary { .. },
+                    ..
+                }
         )
     })
 }

@@ -39,7 +39,7 @@ pub(super) fn apply_compaction_requested(
     message_id: InboxMessageId,
 ) {
     c.compaction_request = CompactionRequest::Requested;
-    if let Some(InboxCommand::Compact { instructions: Some(instructions) }) =
+    if let Some(InboxCommand::Compact { instructions: Some(instructions), .. }) =
         command_of(input, message_id)
     {
         c.compaction_instructions = Some(instructions.clone());
@@ -47,7 +47,7 @@ pub(super) fn apply_compaction_requested(
 }
 
 /// Clears the compaction request.
-fn clear_compaction_request(c: &mut Conversation) {
+pub(super) fn clear_compaction_request(c: &mut Conversation) {
     c.compaction_request = CompactionRequest::NotRequested;
     c.compaction_instructions = None;
 }

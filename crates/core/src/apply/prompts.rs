@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compaction::clear_compaction_request;
 use super::{with_overrides, with_run};
 use crate::budget::spending::Spending;
 use crate::log::ids::{InboxMessageId, RunId};
@@ -13,7 +14,9 @@ use crate::message::reply::TokenUsage;
 use crate::permission::{Grant, MAX_RULES};
 use crate::run::active_run::{Run, StopPoint};
 use crate::run::child_runs::{notification_run_id, sub_agent_id};
-use crate::run::conversation::{Conversation, QueuedPrompt, RunEnd};
+use crate::run::conversation::{
+    CompactionRequest, Conversation, QueuedPrompt, RequestedCompaction, RunEnd,
+};
 use crate::settings::run_settings::RunSettings;
 use crate::stop::StopCause;
 
@@ -26,21 +29,23 @@ pub(super) fn apply_prompt_queued(c: &mut Conversation, input: &Input, id: Inbox
     let prompt = match command_of(input, id) {
         Some(InboxCommand::Prompt { run, blocks, settings }) => {
             let (run, settings) = (run.clone(), settings.clone());
-            QueuedPrompt { run, blocks: Arc::from(blocks.as_slice()), settings }
+            QueuedPrompt { settings, ..QueuedPrompt::new(run, Arc::from(blocks.as_slice())) }
         }
         Some(InboxCommand::Steer { run, blocks }) => {
-            let blocks = Arc::from(blocks.as_slice());
-            QueuedPrompt { run: run.clone(), blocks, settings: None }
+            QueuedPrompt::new(run.clone(), Arc::from(blocks.as_slice()))
         }
         Some(InboxCommand::Task { run, task, .. }) => {
             let blocks = Arc::from([ContentBlock::text(&task.prompt)]);
-            QueuedPrompt { run: run.clone(), blocks, settings: None }
+            QueuedPrompt::new(run.clone(), blocks)
         }
         Some(InboxCommand::ChildFinished { child, text, result: Some(result) }) => {
             let run = notification_run_id(child);
             let text = prompt_texts::background_result(&sub_agent_id(child), result.ending, text);
-            let blocks = Arc::from([ContentBlock::text(&text)]);
-            QueuedPrompt { run, blocks, settings: None }
+            QueuedPrompt::new(run, Arc::from([ContentBlock::text(&text)]))
+        }
+        Some(InboxCommand::Compact { instructions, run: Some(run) }) => {
+            let compaction = Some(RequestedCompaction { instructions: instructions.clone() });
+            QueuedPrompt { compaction, ..QueuedPrompt::new(run.clone(), Arc::from([])) }
         }
         Some(
             InboxCommand::Answer { .. }
@@ -82,12 +87,23 @@ pub(super) fn apply_steering_queued(c: &mut Conversation, input: &Input, id: Inb
 pub(super) fn apply_run_started(c: &mut Conversation, id: &RunId) {
     let prompt = c.prompt_queue.pop_front();
     choose_run_settings(c, prompt.as_ref().and_then(|prompt| prompt.settings.clone()));
-    show_user_context(c);
-    if let Some(prompt) = prompt {
-        c.transcript.push_prompt(&prompt.blocks);
-    }
     let cap = c.settings.as_ref().map_or(0, |settings| settings.model.max_tokens);
-    c.run = Some(Run::new(id.clone(), cap));
+    let mut run = Run::new(id.clone(), cap);
+    match prompt {
+        Some(QueuedPrompt { compaction: Some(requested), .. }) => {
+            run.only_compacts = true;
+            run.user_message_count = 0;
+            c.compaction_request = CompactionRequest::Requested;
+            c.compaction_instructions = requested.instructions;
+        }
+        prompt => {
+            show_user_context(c);
+            if let Some(prompt) = prompt {
+                c.transcript.push_prompt(&prompt.blocks);
+            }
+        }
+    }
+    c.run = Some(run);
     refresh_digest(c);
 }
 
@@ -196,6 +212,9 @@ pub(super) fn apply_run_finished(
     let active = c.run.take_if(|run| run.id == *id);
     c.prompt_queue.retain(|prompt| prompt.run != *id);
     let run = active.unwrap_or_else(|| Run::new(id.clone(), 0));
+    if run.only_compacts {
+        clear_compaction_request(c);
+    }
     if let (Some(mode), Some(settings)) = (run.original_mode, &mut c.settings) {
         // The plan was approved for this run only.
         Arc::make_mut(settings).rules.mode = mode;

@@ -105,6 +105,13 @@ pub fn preview_compaction(
     })
 }
 
+/// Returns whether a compaction between two runs would remove anything.
+#[must_use]
+pub fn can_compact_now(conversation: &Conversation) -> bool {
+    let settings = conversation.active_settings();
+    settings.is_some_and(|now| compaction_trial::find_whole_cut(conversation, &now).is_some())
+}
+
 /// Returns what each pruning stage would free, after the stages before it.
 fn preview_stages(conversation: &Conversation, settings: &Settings) -> Vec<PruneStagePreview> {
     let tried = compaction_trial::try_stages(conversation, settings);

@@ -4,6 +4,7 @@ use super::compaction_preview::CompactionCut;
 use super::prune_stages::{BlockRewrite, PruneStage};
 use super::recovery_ladder::RecoveryStep;
 use super::token_meter::{TokenMeter, UsableWindow};
+use super::window_settings::Summariser;
 use crate::message::transcript::Transcript;
 use crate::run::conversation::Conversation;
 use crate::settings::conversation_settings::Settings;
@@ -49,8 +50,30 @@ pub(crate) fn find_cut(
     settings: &Settings,
     step: RecoveryStep,
 ) -> Option<CompactionCut> {
+    find_cut_keeping(conversation, step, step.kept_messages(&settings.limits))
+}
+
+/// Returns what a compaction between two runs would remove: everything, because nothing is in
+/// progress that needs the last messages word for word. Without a summary they stay.
+pub(crate) fn find_whole_cut(
+    conversation: &Conversation,
+    settings: &Settings,
+) -> Option<CompactionCut> {
+    let step = RecoveryStep::Compact;
+    let kept = match settings.window.summariser {
+        Summariser::Off => step.kept_messages(&settings.limits),
+        Summariser::OwnModel | Summariser::Model(_) => 0,
+    };
+    find_cut_keeping(conversation, step, kept)
+}
+
+fn find_cut_keeping(
+    conversation: &Conversation,
+    step: RecoveryStep,
+    kept_messages: u32,
+) -> Option<CompactionCut> {
     let transcript = &conversation.transcript;
-    let keep_from = transcript.cut_point(step.kept_messages(&settings.limits))?;
+    let keep_from = transcript.cut_point(kept_messages)?;
     let prompts = conversation.run.as_ref().map_or(0, |run| run.user_message_count);
     let kept_segments = transcript.protected_segments(keep_from, prompts);
     // Segments that stay word for word are not removed.

@@ -115,7 +115,8 @@ fn dispatch_command(draft: &mut DecisionDraft<'_>, message: &InboxMessage) -> Ne
             on_child_finished(draft, message.id, result.as_ref())
         }
         InboxCommand::Task { run, task, .. } => on_child_task(draft, message.id, run, task),
-        InboxCommand::Compact { .. } => on_compact(draft, message.id),
+        InboxCommand::Compact { run: Some(run), .. } => on_compaction_run(draft, message.id, run),
+        InboxCommand::Compact { run: None, .. } => on_compact(draft, message.id),
         InboxCommand::Memory { text } => on_memory(draft, message.id, text),
         InboxCommand::UpdatePermissions { updates } => {
             session_changes::on_permission_updates(draft, message.id, updates)
@@ -135,10 +136,17 @@ fn on_prompt(
     run: &RunId,
     blocks: &[ContentBlock],
 ) -> NextStep {
-    let limits = draft.limits();
-    if !has_content(blocks) {
+    if has_content(blocks) {
+        queue_run(draft, message, run)
+    } else {
         draft.reject_command(message, CommandRejection::EmptyPrompt)
-    } else if is_known_run(draft, run) {
+    }
+}
+
+/// Queues a run, and starts it if no other one is active.
+fn queue_run(draft: &mut DecisionDraft<'_>, message: InboxMessageId, run: &RunId) -> NextStep {
+    let limits = draft.limits();
+    if is_known_run(draft, run) {
         draft.reject_command(message, CommandRejection::RunIdInUse)
     } else if draft.state().prompt_queue.len() >= limits.queued_prompts as usize {
         draft.reject_command(message, CommandRejection::TooManyPrompts)
@@ -169,7 +177,7 @@ fn on_steer(
 ) -> NextStep {
     let waiting = draft.run().map(|run| run.steers.len());
     match waiting {
-        Some(waiting) if !draft.is_stopping() && has_content(blocks) => {
+        Some(waiting) if draft.takes_steers() && has_content(blocks) => {
             if waiting < draft.limits().waiting_steers as usize {
                 draft.record(Record::SteeringQueued { message });
                 NextStep::Wait
@@ -233,6 +241,19 @@ fn on_compact(draft: &mut DecisionDraft<'_>, message: InboxMessageId) -> NextSte
         NextStep::Wait
     } else {
         draft.reject_command(message, CommandRejection::NothingToCompact)
+    }
+}
+
+/// Queues a run that compacts the context and does nothing else.
+fn on_compaction_run(
+    draft: &mut DecisionDraft<'_>,
+    message: InboxMessageId,
+    run: &RunId,
+) -> NextStep {
+    if would_start_at_once(draft) && !compaction::can_compact_alone(draft) {
+        draft.reject_command(message, CommandRejection::NothingToCompact)
+    } else {
+        queue_run(draft, message, run)
     }
 }
 

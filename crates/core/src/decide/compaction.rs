@@ -46,6 +46,23 @@ pub(super) fn compact_before_call(
     }
 }
 
+/// Returns whether a run that only compacts could remove anything.
+pub(super) fn can_compact_alone(draft: &DecisionDraft<'_>) -> bool {
+    let Some(settings) = draft.settings() else { return false };
+    compaction_trial::find_whole_cut(draft.state(), &settings).is_some()
+}
+
+/// Compacts the context in a run that does nothing else.
+pub(super) fn compact_alone(draft: &mut DecisionDraft<'_>) -> NextStep {
+    let (next_transition, trigger) = (Transition::Prompt, CompactionTrigger::Requested);
+    let need = CompactionNeed { next_transition, stop_cause: None, trigger };
+    take_step(draft, Some(RecoveryStep::Compact), need)
+}
+
+fn is_only_compacting(draft: &DecisionDraft<'_>) -> bool {
+    draft.run().is_some_and(|run| run.only_compacts)
+}
+
 /// Prunes, then takes the next recovery step; compaction hooks have been notified.
 pub(super) fn prune_or_compact(draft: &mut DecisionDraft<'_>, transition: Transition) -> NextStep {
     if pruning::prune(draft, PruneGoal::CompactionTarget) {
@@ -266,7 +283,11 @@ fn cut_position(
     settings: &Settings,
     step: RecoveryStep,
 ) -> Option<usize> {
-    compaction_trial::find_cut(draft.state(), settings, step).map(|cut| cut.keep_from)
+    let cut = match is_only_compacting(draft) {
+        true => compaction_trial::find_whole_cut(draft.state(), settings),
+        false => compaction_trial::find_cut(draft.state(), settings, step),
+    };
+    cut.map(|cut| cut.keep_from)
 }
 
 fn user_message_count(draft: &DecisionDraft<'_>) -> u32 {
@@ -336,7 +357,8 @@ pub(super) fn record_compaction(
         kept_hash,
     });
     let share = compaction_trial::percent_with(draft.state(), &settings, &draft.state().transcript);
-    if cut.step == RecoveryStep::Compact && share > settings.window.thresholds.gain {
+    let is_tight = share > settings.window.thresholds.gain;
+    if cut.step == RecoveryStep::Compact && is_tight && !is_only_compacting(draft) {
         let (stop_cause, trigger) =
             (stop_cause_if_blocked(share, &settings), CompactionTrigger::Threshold);
         return take_next_step(

@@ -101,6 +101,11 @@ impl<'a> DecisionDraft<'a> {
         self.run().is_some_and(|run| run.stop_request.is_some())
     }
 
+    /// Returns whether the active run takes steering messages: it has model calls ahead of it.
+    pub(super) fn takes_steers(&self) -> bool {
+        self.run().is_some_and(|run| run.stop_request.is_none() && !run.only_compacts)
+    }
+
     /// Returns whether the hard time limit was reached.
     pub(super) fn is_past_hard_limit(&self) -> bool {
         self.reached_limit() == Some(TimeLimit::Hard)

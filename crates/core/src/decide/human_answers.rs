@@ -36,7 +36,7 @@ pub(super) fn on_answer(
     draft.record(Record::QuestionAnswered { message });
     match kind {
         QuestionKind::Approval { call } => on_approval_answer(draft, message, call, answer),
-        QuestionKind::Uncertain { call } => on_uncertain_answer(draft, call, answer),
+        QuestionKind::Uncertain { call } => on_uncertain_answer(draft, message, call, answer),
         QuestionKind::ModelQuestion { call } => on_model_question_answer(draft, call, answer),
         QuestionKind::Plan { call, .. } => on_plan_answer(draft, message, call, answer),
         QuestionKind::PromptChanged { .. } => {
@@ -175,10 +175,19 @@ fn on_pause_answer(
     NextStep::ask_model(Transition::Guidance)
 }
 
-fn on_uncertain_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer: &HumanAnswer) {
+fn on_uncertain_answer(
+    draft: &mut DecisionDraft<'_>,
+    message: InboxMessageId,
+    call: CallId,
+    answer: &HumanAnswer,
+) {
     let limit = draft.result_char_limit();
     match answer {
         HumanAnswer::Retry {} => tool_calls::repeat_call(draft, call),
+        // To run it again with other arguments needs what an approval needs.
+        HumanAnswer::Allow { changed_input: Some(_), .. } => {
+            on_approval_answer(draft, message, call, answer);
+        }
         HumanAnswer::MarkDone { text } => {
             draft.finalize_result(call, CallResult::from_human(text, limit));
         }

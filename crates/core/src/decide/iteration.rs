@@ -23,6 +23,9 @@ use crate::stop::StopCause;
 /// and the window are each checked once, in this order.
 pub(super) fn ask_model(draft: &mut DecisionDraft<'_>, ask: ModelAsk) -> NextStep {
     let ModelAsk { transition, kind } = ask;
+    if draft.run().is_some_and(|run| run.only_compacts) {
+        return finish_without_result(draft, &[StopCause::EndTurn]);
+    }
     let forced = forced_tool(draft, &kind);
     if let Some(step) = stop_before_call(draft, &kind) {
         return step;
@@ -169,8 +172,11 @@ pub(super) fn start_next_prompt(draft: &mut DecisionDraft<'_>) -> NextStep {
     begin_run(draft)
 }
 
-/// Begins a run that has made no model call yet: hooks review its prompt first.
+/// Begins a run that has made no model call yet: hooks review its prompt first, if it has one.
 pub(super) fn begin_run(draft: &mut DecisionDraft<'_>) -> NextStep {
+    if draft.run().is_some_and(|run| run.only_compacts) {
+        return compaction::compact_alone(draft);
+    }
     if let Some(step) = refuse_unpriced_run(draft) {
         return step;
     }

@@ -76,6 +76,10 @@ fn on_compaction_reviewed(
 ) -> NextStep {
     match result {
         ReviewResult::Stop { .. } => finish_without_result(draft, &[StopCause::HookStopped]),
+        // Nothing else is left to do in a run that only compacts.
+        ReviewResult::Block { reason } if draft.run().is_some_and(|run| run.only_compacts) => {
+            finish_run(draft, &[StopCause::HookStopped], Some(reason.clone()))
+        }
         ReviewResult::Block { .. } => compaction::postpone_compaction(draft, &cut),
         ReviewResult::Pass { context } => compaction::request_summary(draft, cut, context.clone()),
         ReviewResult::ModelText { .. } | ReviewResult::Failed { .. } => {

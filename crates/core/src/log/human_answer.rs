@@ -12,7 +12,7 @@ use crate::permission::{PermissionRule, PermissionUpdate};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HumanAnswer {
-    /// Approves: run the call.
+    /// Approves: run the call. With changed arguments, an interrupted call is run again.
     Allow {
         /// A rule to keep for the rest of the conversation, exactly as it was shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -106,6 +106,10 @@ pub enum InboxCommand {
         /// What the summary must keep, if given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instructions: Option<Arc<str>>,
+        /// Id of a run that does nothing else and waits its turn like a prompt. Without one the
+        /// context is compacted before the next model call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
     },
     /// Instructions that were found during the run.
     #[serde(rename = "memory/1")]

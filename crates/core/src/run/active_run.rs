@@ -83,6 +83,8 @@ pub struct Run {
     pub hook_stop: Option<Arc<str>>,
     /// The call that a hook deferred: the run ends after the round.
     pub deferred_tool_use: Option<ToolUse>,
+    /// Whether the run has no prompt: it compacts the context and ends.
+    pub only_compacts: bool,
 }
 
 /// A time limit that was reached.
@@ -298,6 +300,7 @@ impl Run {
             is_model_change_due: false,
             hook_stop: None,
             deferred_tool_use: None,
+            only_compacts: false,
         }
     }
 

@@ -150,6 +150,23 @@ pub struct QueuedPrompt {
     pub blocks: Arc<[ContentBlock]>,
     /// Settings that belong to the run only.
     pub settings: Option<Arc<RunSettings>>,
+    /// The compaction that the run is for; it has no prompt then.
+    pub compaction: Option<RequestedCompaction>,
+}
+
+/// A compaction that a run is for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestedCompaction {
+    /// What the summary must keep, if given.
+    pub instructions: Option<Arc<str>>,
+}
+
+impl QueuedPrompt {
+    /// Creates a prompt without settings of its own.
+    #[must_use]
+    pub fn new(run: RunId, blocks: Arc<[ContentBlock]>) -> Self {
+        Self { run, blocks, settings: None, compaction: None }
+    }
 }
 
 /// How a run ended.

@@ -113,7 +113,9 @@ impl QuestionKind {
     /// Returns whether the question accepts `answer`.
     #[must_use]
     pub fn accepts(&self, answer: &HumanAnswer) -> bool {
-        self.accepted_answers().contains(&answer.kind())
+        let runs_changed =
+            matches!(self, Self::Uncertain { .. }) && answer.changed_input().is_some();
+        runs_changed || self.accepted_answers().contains(&answer.kind())
     }
 
     /// Returns the answers that the question accepts.

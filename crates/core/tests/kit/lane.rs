@@ -346,11 +346,21 @@ impl Lane {
     }
 
     pub(crate) fn compact(self) -> Self {
-        self.send_command(InboxCommand::Compact { instructions: None })
+        self.send_command(InboxCommand::Compact { instructions: None, run: None })
     }
 
     pub(crate) fn compact_with_instructions(self, wishes: &str) -> Self {
-        self.send_command(InboxCommand::Compact { instructions: Some(Arc::from(wishes)) })
+        self.send_command(InboxCommand::Compact {
+            instructions: Some(Arc::from(wishes)),
+            run: None,
+        })
+    }
+
+    /// Requests a run that compacts and does nothing else.
+    pub(crate) fn compact_now(mut self, wishes: &str) -> Self {
+        let run = Some(self.next_run());
+        let instructions = (!wishes.is_empty()).then(|| Arc::from(wishes));
+        self.send_command(InboxCommand::Compact { instructions, run })
     }
 
     pub(crate) fn remember(self, text: &str) -> Self {

@@ -98,7 +98,7 @@ fn mail() -> BoxedStrategy<InboxCommand> {
         1 => prop::option::of(run_id()).prop_map(|run| InboxCommand::Cancel { run }),
         1 => prop::option::of(run_id()).prop_map(|run| InboxCommand::Abort { run, partial_reply: None }),
         1 => text().prop_map(|text| InboxCommand::ChildFinished { child: LaneId::from("c"), text: arc(text), result: None }),
-        1 => Just(InboxCommand::Compact { instructions: None }),
+        1 => Just(InboxCommand::Compact { instructions: None, run: None }),
         1 => text().prop_map(|text| InboxCommand::Memory { text: arc(text) }),
         1 => (run_id(), text()).prop_map(|(run, prompt)| task(run, arc(prompt))),
         1 => updates().prop_map(|updates| InboxCommand::UpdatePermissions { updates }),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::log::inbox::HumanAnswer;
 use windlass_core::log::input::{FailureClass, ProbeResult};
+use windlass_core::message::raw_json::RawJson;
 use windlass_core::stop::StopCause;
 
 use crate::kit::{Lane, call, calls, passing, settings, text};
@@ -65,6 +66,15 @@ fn a_once_only_call_in_the_air_is_asked_about() {
         .wants("run 1.0#2")
         .returns(0, "A")
         .shows_last("user: <t1 ok: A>");
+    // Other arguments need what an approval needs.
+    let changed =
+        HumanAnswer::allow().with_changed_input(RawJson::parse(r#"{"path":"/b"}"#).unwrap());
+    lost.clone()
+        .allow_assessed(0, changed)
+        .records("question_answered call_input_changed permission_decided call_started")
+        .returns(0, "B")
+        .shows_last("user: <t1 ok: B>");
+    lost.clone().allow().command_rejected("answer_not_accepted").parked();
     lost.clone()
         .answer(HumanAnswer::MarkDone { text: Arc::from("it was written") })
         .records("question_answered result_finalized round_closed model_call_started")

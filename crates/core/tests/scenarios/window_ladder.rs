@@ -383,3 +383,74 @@ fn asking_for_room_where_nothing_is_old_is_refused() {
         .wants("model 1");
     Lane::new().prompt("hi").says(text("hello")).compact().command_rejected("nothing_to_compact");
 }
+
+/// A lane between two runs.
+fn rested(change: impl FnOnce(&mut Settings)) -> Lane {
+    let lane = Lane::with(|settings| {
+        summed_up(settings);
+        change(settings);
+    });
+    lane.prompt("go").reply(text("done"))
+}
+
+// spec: WINDOW-24
+#[test]
+fn a_compaction_run_sums_up_everything_and_ends() {
+    rested(|_| {})
+        .compact_now("the names")
+        .records("prompt_queued run_started review_requested")
+        .wants("review 1")
+        .summary("they greeted")
+        .records("review_completed compacted run_finished")
+        .ends(StopCause::EndTurn)
+        .so(|lane| assert_eq!(crate::kit::messages(&lane.live).len(), 1))
+        .prompt("more")
+        .records("prompt_queued run_started model_call_started")
+        .tells("they greeted");
+}
+
+#[test]
+fn a_compaction_run_waits_its_turn() {
+    let waits = nearly(|_| {}).compact_now("").records("prompt_queued");
+    waits
+        .clone()
+        .reply(text("done"))
+        .records("model_replied reply_kept run_finished run_started review_requested");
+    // A message for the run in progress is not for the compaction, and waits for it.
+    rested(|_| {})
+        .compact_now("")
+        .steer("and then this")
+        .records("prompt_queued")
+        .summary("they greeted")
+        .records("review_completed compacted run_finished run_started model_call_started");
+}
+
+#[test]
+fn a_compaction_run_that_is_stopped_or_cut_off_ends() {
+    let running = rested(|_| {}).compact_now("");
+    running.clone().cancel().ends(StopCause::UserCancel);
+    // Without its summary, as after any owner change.
+    running.owner_changes().ends(StopCause::EndTurn);
+}
+
+#[test]
+fn a_compaction_run_without_a_summary_keeps_the_last_messages() {
+    let off = |settings: &mut Settings| settings.window.summariser = Summariser::Off;
+    rested(off).compact_now("").command_rejected("nothing_to_compact");
+    Lane::with(paid_only).compact_now("").command_rejected("nothing_to_compact");
+}
+
+#[test]
+fn a_hook_that_blocks_a_compaction_run_ends_it() {
+    let hooked = rested(|settings| settings.hooks.compaction = HookPresence::Present);
+    let asked = hooked.compact_now("").consults("compaction");
+    asked
+        .clone()
+        .review_returned(ReviewResult::Block { reason: Arc::from("not now") })
+        .ends(StopCause::HookStopped)
+        .so(|lane| assert_eq!(&*lane.ended().text, "not now"));
+    asked
+        .review_returned(ReviewResult::Pass { context: None })
+        .records("review_completed review_requested")
+        .consults("summary");
+}

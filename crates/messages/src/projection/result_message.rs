@@ -27,9 +27,11 @@ pub(super) fn finished(
     let label = ResultLabel::of_run_end(ended, audience);
     // A prompt that a hook blocked was never a turn.
     let is_blocked = ended.cause == StopCause::HookStopped && ended.counters.model_calls == 0;
+    // A run that ends well without a model call had no prompt: it compacted the context.
+    let is_compaction = ended.cause == StopCause::EndTurn && ended.counters.model_calls == 0;
     let reason = ResultLabel::terminal_reason(ended.cause, audience, tally.is_in_tools);
     let mut message = ResultMessage {
-        num_turns: if is_blocked { 0 } else { tally.turns },
+        num_turns: if is_blocked || is_compaction { 0 } else { tally.turns },
         is_error: label.is_error,
         ok: !label.is_error,
         total_cost_usd: to_dollars(usd_micros),
@@ -41,6 +43,9 @@ pub(super) fn finished(
         more: flags(ended),
         ..empty_result(label.subtype, reason, tally, session_id, uuid)
     };
+    if is_compaction {
+        message.more.insert("local_command".to_owned(), Value::from("compact"));
+    }
     if ended.cause == StopCause::ProviderFailed
         && let Some(status) = tally.failure.as_deref().and_then(failure_kind::leading_status)
     {

@@ -117,14 +117,14 @@ impl Session {
         self.enqueue_command(InboxCommand::ReplaceHistory { messages, source }).await
     }
 
-    /// Requests a compaction before the next model call. The summary keeps what `instructions` say.
+    /// Requests a compaction before the next model call; [`Session::compact_now`] does it at once. The summary keeps what `instructions` say.
     ///
     /// # Errors
     ///
     /// Returns a [`StoreError`] if the store fails.
     pub async fn compact(&self, instructions: Option<&str>) -> Result<(), StoreError> {
         let instructions = instructions.map(Arc::from);
-        self.enqueue_command(InboxCommand::Compact { instructions }).await
+        self.enqueue_command(InboxCommand::Compact { instructions, run: None }).await
     }
 
     /// Requests that the run ends at the next safe boundary; the active run if `run` is `None`.

@@ -61,7 +61,8 @@ pub(crate) fn is_about_run(run: Option<&RunId>, entry: &Entry) -> bool {
 pub(super) fn rejection_reason(run: Option<&RunId>, entry: &Entry) -> Option<CommandRejection> {
     let Input::CommandsReceived { messages } = &entry.input else { return None };
     let mine = messages.iter().find(|mail| match &mail.body {
-        InboxCommand::Prompt { run: started, .. } => Some(started) == run,
+        InboxCommand::Prompt { run: started, .. }
+        | InboxCommand::Compact { run: Some(started), .. } => Some(started) == run,
         _ => false,
     })?;
     entry.records.iter().find_map(|record| match record {

@@ -16,6 +16,7 @@ use super::error::{WorkError, is_busy, is_failing_disk};
 use super::fenced_append::PreparedAppend;
 use super::open::retry_while_busy;
 use super::wal::{WalCheckpoints, WalSyncer};
+use super::write_queue::{WriteQueue, WriteTurn};
 use super::writer::WriteJob;
 use super::{deletion, fenced_append, heartbeats, inbox, lanes, runnable_lanes, statistics, wal};
 use crate::crash_points;
@@ -29,7 +30,11 @@ pub(super) struct GroupCommitter {
     hints: Arc<InboxHints>,
     syncer: WalSyncer,
     checkpoints: WalCheckpoints,
+    queue: WriteQueue,
 }
+
+/// How often a process waits for its turn while others commit, each time for the busy timeout.
+const MAX_WAITS: u32 = 60;
 
 type WorkOutcome = Result<WriteOutput, StoreError>;
 
@@ -49,11 +54,37 @@ impl GroupCommitter {
         syncer: WalSyncer,
         checkpoints: WalCheckpoints,
     ) -> Self {
-        Self { file, connection, hints, syncer, checkpoints }
+        let queue = WriteQueue::open(file.path());
+        Self { file, connection, hints, syncer, checkpoints, queue }
     }
 
     /// Commits the batch; waits while another process holds the file.
     pub(super) fn commit(&mut self, batch: Vec<WriteJob>) {
+        let _turn = self.wait_for_turn();
+        self.commit_in_turn(batch);
+    }
+
+    /// Waits until it is the turn of this process. Without one it writes when SQLite lets it: if the
+    /// process in front stands still, that reports it.
+    fn wait_for_turn(&mut self) -> WriteTurn {
+        let mut seen = None;
+        for _ in 0..MAX_WAITS {
+            if let Some(turn) = self.queue.wait(self.file.busy_timeout()) {
+                return turn;
+            }
+            // Another value than before: someone has committed meanwhile.
+            let version =
+                self.connection.pragma_query_value(None, "data_version", |row| row.get(0));
+            let version: Option<i64> = version.ok();
+            if version.is_none() || version == seen {
+                break;
+            }
+            seen = version;
+        }
+        WriteTurn::Unordered
+    }
+
+    fn commit_in_turn(&mut self, batch: Vec<WriteJob>) {
         let begun = self.file.check_not_broken().and_then(|()| {
             let begun = retry_while_busy(self.file.busy_timeout(), || self.begin());
             begun.map_err(|error| self.explain_or_break(&error))
@@ -69,6 +100,7 @@ impl GroupCommitter {
         if batch.is_empty() {
             return Ok(());
         }
+        let Some(_turn) = self.queue.try_now() else { return Err(batch) };
         match self.file.check_not_broken().map(|()| self.begin()) {
             Ok(Ok(())) => self.run_transaction(batch),
             Ok(Err(error)) if is_busy(&error) => return Err(batch),
@@ -83,7 +115,7 @@ impl GroupCommitter {
         match self.perform_all(&batch) {
             Ok(outcomes) => self.reply_all(batch.into_iter().zip(outcomes)),
             Err(TransactionError::OneFailed(_)) if batch.len() > 1 => {
-                batch.into_iter().for_each(|job| self.commit(vec![job]));
+                batch.into_iter().for_each(|job| self.commit_in_turn(vec![job]));
             }
             Err(TransactionError::OneFailed(error) | TransactionError::AllFailed(error)) => {
                 reject_all(batch, &error);
@@ -107,6 +139,8 @@ impl GroupCommitter {
 
     pub(super) fn close(self) {
         self.syncer.close();
+        // A process that has the turn, or waits for it, moves the log later.
+        let Some(_turn) = self.queue.try_now() else { return };
         wal::checkpoint_at_close(&self.file, &self.connection);
     }
 

@@ -12,6 +12,8 @@ use windlass_runtime::ports::StoreError;
 
 use super::database_file::DatabaseFile;
 use super::error::{explain_sqlite_error, is_busy};
+use super::schema_migration::SchemaState;
+use super::write_queue::WriteQueue;
 use super::{database_file, schema_migration};
 use crate::validation::invalid_argument;
 
@@ -54,10 +56,15 @@ pub(super) fn open_database(
         if is_new {
             restrict_permissions(path)?;
         }
-        schema_migration::check_schema(&connection, &location, settings.busy_timeout)?;
+        let schema = schema_migration::check_schema(&connection, &location, settings.busy_timeout)?;
         // Not before: the file may belong to another program whose users must be able to read it.
         files.iter().try_for_each(|file| check_private_file(file))?;
         check_writable(&connection, &location)?;
+        // A new file is made by one process, and the others wait for it.
+        let _turn = match schema {
+            SchemaState::Newest => None,
+            SchemaState::Older => WriteQueue::open(path).wait(settings.busy_timeout),
+        };
         retry_while_busy(settings.busy_timeout, || configure(&connection, settings))
             .map_err(explain)?;
         let migrate = || {

@@ -18,12 +18,19 @@ mod schema_migration_tests;
 /// All schema changes of the SQLite store.
 pub(super) const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/101_tables.sql")]);
 
+/// Whether a file has the newest schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SchemaState {
+    Newest,
+    Older,
+}
+
 /// Checks a file before anything is written to it.
 pub(super) fn check_schema(
     connection: &Connection,
     location: &str,
     busy_timeout: Duration,
-) -> Result<(), StoreError> {
+) -> Result<SchemaState, StoreError> {
     // One snapshot: another process may create the tables between two reads.
     let query = || {
         let snapshot = connection.unchecked_transaction()?;
@@ -36,8 +43,11 @@ pub(super) fn check_schema(
         FileOwner::OtherProgram => Err(invalid_argument(format!(
             "{location} is the database of another program; choose another file with --store"
         ))),
-        FileOwner::EmptyFile => Ok(()),
-        FileOwner::Windlass => MIGRATIONS.pending(location, found).map(drop),
+        FileOwner::EmptyFile => Ok(SchemaState::Older),
+        FileOwner::Windlass => match MIGRATIONS.pending(location, found)?.is_empty() {
+            true => Ok(SchemaState::Newest),
+            false => Ok(SchemaState::Older),
+        },
     }
 }
 

@@ -215,15 +215,17 @@ fn empty_file_is_a_new_database() {
 }
 
 #[tokio::test]
-async fn clean_close_leaves_one_file() {
+async fn clean_close_leaves_one_file_and_an_empty_lock() {
     let folder = folder();
     let store = open(&folder);
     let epoch = claim_new_lane(&store, "a").await;
     store.append(append_synced("a", epoch, 0, "1")).await.unwrap();
     drop(store);
-    let names: Vec<_> =
+    let mut names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["windlass.db"]);
+    names.sort();
+    assert_eq!(names, ["windlass.db", "windlass.db-lock"]);
+    assert_eq!(fs::metadata(file(&folder).with_extension("db-lock")).unwrap().len(), 0);
 }
 
 /// A file that was created readable for all users is private from the first opening on.

@@ -157,9 +157,10 @@ pub(super) fn to_answer(
         QuestionKind::Uncertain { .. } => match approval {
             Approval::Deny(_) => HumanAnswer::Abandon {},
             Approval::Answer(text) => HumanAnswer::MarkDone { text: text.into() },
-            Approval::Allow | Approval::AllowAlways | Approval::AllowWith(_) => {
-                HumanAnswer::Retry {}
+            Approval::AllowWith(input) => {
+                HumanAnswer::allow().with_changed_input(RawJson::encode(&input))
             }
+            Approval::Allow | Approval::AllowAlways => HumanAnswer::Retry {},
         },
         QuestionKind::ModelQuestion { .. } => match approval {
             Approval::Answer(text) => HumanAnswer::Text { text: text.into() },

@@ -103,7 +103,7 @@ fn suspect_is_marked(fact: &RecordUnderTest<'_>) -> InvariantResult {
     let Record::RunFinished { run: id, cause, .. } = fact.record else { return Ok(()) };
     let (Some(run), Some(settings)) = (&fact.now.run, &fact.now.settings) else { return Ok(()) };
     let answers = matches!(cause, StopCause::EndTurn | StopCause::StopSequence);
-    if run.id != *id || !answers {
+    if run.id != *id || !answers || run.only_compacts {
         return Ok(());
     }
     let told = is_blocked(&fact.entry.input)

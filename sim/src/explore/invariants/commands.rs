@@ -1,9 +1,11 @@
 //! Invariants of commands: whatever is read from the inbox leaves exactly one record that names it.
 
 use windlass_core::call::call_state::Call;
+use windlass_core::context::Summariser;
 use windlass_core::log::ids::{InboxMessageId, RunId, UnixMillis};
 use windlass_core::log::inbox::{AfterDenial, HumanAnswer, InboxCommand, InboxMessage};
 use windlass_core::log::record::{Record, StopMode};
+use windlass_core::message::transcript::SegmentKind;
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::ChildResult;
 use windlass_core::run::question::Question;
@@ -74,7 +76,10 @@ fn names(record: &Record, mail: &InboxMessage) -> bool {
             *id == mail.id
         }
         (InboxCommand::Task { .. }, Record::ParentAssigned { message: id }) => *id == mail.id,
-        (InboxCommand::Compact { .. }, Record::CompactionRequested { message: id }) => {
+        (InboxCommand::Compact { run: None, .. }, Record::CompactionRequested { message: id }) => {
+            *id == mail.id
+        }
+        (InboxCommand::Compact { run: Some(_), .. }, Record::PromptQueued { message: id }) => {
             *id == mail.id
         }
         (InboxCommand::Memory { .. }, Record::InstructionsAdded { message: id }) => *id == mail.id,
@@ -126,7 +131,8 @@ fn refused_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {
         InboxCommand::ChildFinished { result: Some(home), .. } => is_awaited(now, home),
         InboxCommand::ChildFinished { .. } => goes_on(now).is_some_and(|run| run.steers.is_empty()),
         InboxCommand::Task { run, .. } => has_room(now, run) && now.parent.is_none(),
-        InboxCommand::Compact { .. } => can_leave_out(now),
+        InboxCommand::Compact { run: None, .. } => can_leave_out(now),
+        InboxCommand::Compact { run: Some(run), .. } => has_room(now, run) && !is_summed_up(now),
         InboxCommand::Memory { text } => !text.trim().is_empty() && can_remember(now),
         // The explored models have no price, and no cap is on money.
         InboxCommand::UpdatePermissions { updates } => !updates.is_empty(),
@@ -157,6 +163,18 @@ fn can_leave_out(c: &Conversation) -> bool {
     let prompts = c.run.as_ref().map_or(0, |run| run.user_message_count);
     let cut = c.transcript.cut_point(kept);
     cut.is_some_and(|cut| c.transcript.protected_segments(cut, prompts).len() < cut)
+}
+
+/// Whether a compaction between two runs would remove nothing: only instructions are there, or,
+/// without a summariser, no message is old enough.
+fn is_summed_up(c: &Conversation) -> bool {
+    let Some(settings) = &c.settings else { return true };
+    match settings.window.summariser {
+        Summariser::Off => !can_leave_out(c),
+        Summariser::OwnModel | Summariser::Model(_) => {
+            c.transcript.segments().iter().all(|segment| segment.kind == SegmentKind::Memory)
+        }
+    }
 }
 
 fn room_asked_rightly(fact: &RecordUnderTest<'_>) -> InvariantResult {

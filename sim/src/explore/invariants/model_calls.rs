@@ -1,6 +1,6 @@
 //! Invariants of model calls, their replies, and steering messages.
 
-use windlass_core::log::inbox::{HumanAnswer, InboxCommand};
+use windlass_core::log::inbox::{HumanAnswer, InboxCommand, InboxMessage};
 use windlass_core::log::record::{EarlyStart, Record, Transition};
 use windlass_core::message::reply::StopReason;
 use windlass_core::message::transcript::{Role, SegmentKind};
@@ -128,6 +128,15 @@ fn early_once(fact: &RecordUnderTest<'_>) -> InvariantResult {
     ensure(!again && !late, || format!("call {call} ran ahead wrongly"))
 }
 
+/// Whether a run starts that has a prompt: one that only compacts has none.
+fn starts_with_prompt(step: &StepUnderTest<'_>, record: &Record) -> bool {
+    let Record::RunStarted { run } = record else { return false };
+    let queued = step.before.prompt_queue.iter().find(|queued| queued.run == *run);
+    let sent = |message: &InboxMessage| matches!(&message.body, InboxCommand::Compact { run: Some(own), .. } if own == run);
+    let now = matches!(&step.entry.input, Input::CommandsReceived { messages } if messages.iter().any(sent));
+    !now && queued.is_none_or(|queued| queued.compaction.is_none())
+}
+
 /// A steering message waits in the run until it enters the transcript, at the latest when the run
 /// ends.
 fn steers_are_heard(step: &StepUnderTest<'_>) -> InvariantResult {
@@ -136,7 +145,7 @@ fn steers_are_heard(step: &StepUnderTest<'_>) -> InvariantResult {
         return Ok(());
     }
     let added = records.iter().filter(|r| matches!(r, Record::SteeringQueued { .. })).count();
-    let began = records.iter().filter(|r| matches!(r, Record::RunStarted { .. })).count();
+    let began = records.iter().filter(|r| starts_with_prompt(step, r)).count();
     let guided = records.iter().filter(|r| says_words(step, r)).count();
     let withdrawn = records.iter().filter(|r| matches!(r, Record::PromptWithdrawn {})).count();
     let due = waiting(step.before) + added + began + guided;

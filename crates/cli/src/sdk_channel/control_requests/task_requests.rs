@@ -1,6 +1,7 @@
 //! Requests about work in progress: the turn, queued prompts, sub-agents.
 
 use serde_json::json;
+use windlass::core::log::ids::LaneId;
 use windlass::core::run::child_runs::sub_agent_id;
 
 use super::{ControlAnswer, ControlRequest, respond};
@@ -37,10 +38,19 @@ pub(super) fn cancel_async_message(
 pub(super) async fn stop_task(channel: &Channel, request: &ControlRequest) -> ControlAnswer {
     let id = request.text("task_id").unwrap_or_default();
     // Only sub-agents of this conversation are tasks of this session.
-    let working = channel.session.working_children().await.map_err(|error| error.to_string())?;
+    let working = working_children(channel).await.map_err(|error| format!("{error:#}"))?;
     if let Some(lane) = working.into_iter().find(|lane| sub_agent_id(lane) == id) {
         let child = channel.session.sibling(lane);
         child.abort(None).await.map_err(|error| error.to_string())?;
     }
     Ok(json!({}))
+}
+
+/// The sub-agents of the conversation. One that has no prompt yet has none.
+async fn working_children(channel: &Channel) -> anyhow::Result<Vec<LaneId>> {
+    let session = &channel.session;
+    match channel.setup.store.lane_info(session.lane().clone()).await? {
+        Some(_) => Ok(session.working_children().await?),
+        None => Ok(Vec::new()),
+    }
 }
