@@ -49,7 +49,7 @@ impl ToolCallView {
                 .showing(diff(path("file_path"), None, text("content"))),
             "Bash" => view(ToolKind::Execute, text("command").to_owned())
                 .showing(text_content(&command_text(text("command"), text("description")))),
-            "BashOutput" | "KillShell" => view(ToolKind::Execute, tool.to_owned()),
+            "TaskOutput" | "TaskStop" => view(ToolKind::Execute, tool.to_owned()),
             "Glob" | "Grep" => {
                 view(ToolKind::Search, search_title(tool, input)).at_folder(text("path"), folder)
             }
@@ -104,7 +104,7 @@ fn plan_entry(todo: &Value) -> Option<PlanEntry> {
 /// Returns a result as it is shown: its text, and its images.
 pub(crate) fn result_content(tool: &str, result: &Value) -> Vec<ToolCallContent> {
     let fence = |text: &str| match tool {
-        "Bash" | "BashOutput" => format!("```console\n{}\n```", shorten(text).trim_end()),
+        "Bash" | "TaskOutput" => format!("```console\n{}\n```", shorten(text).trim_end()),
         _ => shorten(text),
     };
     match result {

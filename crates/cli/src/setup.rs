@@ -237,7 +237,7 @@ async fn start_with(
     let background = host.background_agents;
     let parts =
         RunParts { args, folder: &folder, workplace: &workplace, store: &store, background };
-    let builder = builder.shared_model(chosen);
+    let builder = builder.shared_model(chosen).agent_tasks(host.agent_tasks);
     let builder = add_confined_hooks(builder, &workplace, commands, host.hooks);
     let builder = parts.add_to(builder, &tools)?.retention(config.keep.to_policy());
     let windlass = builder.settings(|mine| *mine = owner).start().await?;

@@ -30,7 +30,19 @@ use crate::config::web_tools::{FETCH_TOOL, SEARCH_TOOL, WebConfig};
 pub(crate) const AGENT_TOOL: &str = "Agent";
 
 /// Other names of tools that people use.
-const TOOL_ALIASES: [(&str, &str); 2] = [("Task", AGENT_TOOL), ("ask_human", "AskUserQuestion")];
+const TOOL_ALIASES: [(&str, &str); 6] = [
+    ("Task", AGENT_TOOL),
+    ("ask_human", "AskUserQuestion"),
+    ("BashOutput", "TaskOutput"),
+    ("AgentOutput", "TaskOutput"),
+    ("KillShell", "TaskStop"),
+    ("KillBash", "TaskStop"),
+];
+
+/// Other names of tools.
+pub(crate) fn other_tool_names() -> impl Iterator<Item = &'static str> {
+    TOOL_ALIASES.iter().map(|(also, _)| *also)
+}
 
 /// The canonical name of a tool.
 pub(crate) fn canonical_tool_name(name: &str) -> &str {

@@ -1,5 +1,5 @@
 //! The built-in tools: `ReadTool`, `WriteTool` and `EditTool` for files, `GlobTool` and `GrepTool`
-//! to find them, `BashTool`, `BashOutputTool` and `KillShellTool` for commands, `TodoWriteTool` for
+//! to find them, `BashTool`, `TaskOutputTool` and `TaskStopTool` for commands, `TodoWriteTool` for
 //! a list of tasks, `AskUserQuestionTool` for questions to a human; [`standard_tools()`] returns
 //! all of them, and [`FunctionTool`] makes one from a function.
 //!
@@ -12,6 +12,7 @@
 
 #![cfg_attr(not(feature = "shell"), expect(dead_code, reason = "a part serves commands alone"))]
 
+mod background_agents;
 mod command_tools;
 mod conversation_tools;
 mod file_history;
@@ -35,6 +36,7 @@ mod tool_search;
 #[cfg(test)]
 mod name_suggestion_tests;
 
+pub use background_agents::{BackgroundAgentState, BackgroundAgents};
 pub use command_tools::{CommandTool, CommandToolConfig, CommandToolName, ProgramInput};
 pub use conversation_tools::{
     AskUserQuestionTool, ExitPlanModeTool, InvalidOutputSchema, JournalTool, StructuredOutput,
@@ -62,7 +64,7 @@ pub use schemars;
 pub use search::{GlobTool, GrepTool};
 #[cfg(feature = "shell")]
 pub use shell::{
-    BackgroundCommandInfo, BashOutputTool, BashTool, KillShellTool, analyze_command, files_run_by,
+    BackgroundCommandInfo, BashTool, TaskOutputTool, TaskStopTool, analyze_command, files_run_by,
 };
 pub use skill_tool::{LoadedSkill, SkillLoader, SkillSummary, SkillTool};
 pub use standard_tools::{select_standard_tools, standard_tool_names, standard_tools};

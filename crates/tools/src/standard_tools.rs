@@ -10,7 +10,7 @@ use crate::{
     WriteTool, with_long_results,
 };
 #[cfg(feature = "shell")]
-use crate::{BashOutputTool, BashTool, KillShellTool};
+use crate::{BashTool, TaskOutputTool, TaskStopTool};
 
 /// Adds one tool to a registry.
 type AddTool = fn(ToolRegistry, &ToolContext) -> ToolRegistry;
@@ -20,14 +20,14 @@ const TABLE: &[(&str, AddTool)] = &[
     ("AskUserQuestion", |tools, _| tools.with(AskUserQuestionTool)),
     #[cfg(feature = "shell")]
     ("Bash", |tools, context| tools.with(BashTool::new(context, Arc::clone(context.clock())))),
-    #[cfg(feature = "shell")]
-    ("BashOutput", |tools, context| tools.with(BashOutputTool::new(context))),
     ("Edit", |tools, context| tools.with(EditTool::new(context))),
     ("Glob", |tools, context| tools.with(GlobTool::new(context))),
     ("Grep", |tools, context| tools.with(GrepTool::new(context))),
-    #[cfg(feature = "shell")]
-    ("KillShell", |tools, context| tools.with(KillShellTool::new(context))),
     ("Read", |tools, context| tools.with(ReadTool::new(context))),
+    #[cfg(feature = "shell")]
+    ("TaskOutput", |tools, context| tools.with(TaskOutputTool::new(context))),
+    #[cfg(feature = "shell")]
+    ("TaskStop", |tools, context| tools.with(TaskStopTool::new(context))),
     ("TodoWrite", |tools, context| tools.with(TodoWriteTool::new(context))),
     ("Write", |tools, context| tools.with(WriteTool::new(context))),
 ];

@@ -20,6 +20,7 @@ use windlass_core::settings::conversation_settings::Settings;
 use windlass_runtime::ports::{CallContext, Clock, LaunchAccess, ProcessLauncher};
 use windlass_runtime::{SystemClock, UnconfinedLauncher};
 
+use crate::background_agents::BackgroundAgents;
 use crate::files::{OpenFiles, PathZones, ResolvedPath};
 use crate::process::SandboxNeeds;
 #[cfg(feature = "shell")]
@@ -42,6 +43,7 @@ pub struct ToolContext {
     running_commands: Arc<RunningCommands>,
     command_variables: Arc<Vec<(String, String)>>,
     open_files: Option<Arc<dyn OpenFiles>>,
+    background_agents: Option<Arc<dyn BackgroundAgents>>,
 }
 
 impl ToolContext {
@@ -68,6 +70,7 @@ impl ToolContext {
             running_commands: Arc::default(),
             command_variables: Arc::default(),
             open_files: None,
+            background_agents: None,
         }
     }
 
@@ -80,6 +83,18 @@ impl ToolContext {
 
     pub(crate) fn open_files(&self) -> Option<&dyn OpenFiles> {
         self.open_files.as_deref()
+    }
+
+    /// Lets the tools about background tasks see sub-agents, too.
+    #[must_use]
+    pub fn with_background_agents(mut self, agents: Arc<dyn BackgroundAgents>) -> Self {
+        self.background_agents = Some(agents);
+        self
+    }
+
+    #[cfg(feature = "shell")]
+    pub(crate) fn background_agents(&self) -> Option<&dyn BackgroundAgents> {
+        self.background_agents.as_deref()
     }
 
     /// Adds environment variables for commands.

@@ -9,7 +9,7 @@ use windlass_core::log::ids::{CallId, LaneId, ModelCallId};
 use windlass_core::permission::CallSubject;
 use windlass_runtime::ports::{CallContext, Clock, Tool};
 use windlass_tools::limits::{MAX_BACKGROUND_COMMANDS, MAX_OUTPUT_FILES, TERMINATION_GRACE_MS};
-use windlass_tools::{BashOutputTool, BashTool, KillShellTool, ReadTool};
+use windlass_tools::{BashTool, ReadTool, TaskOutputTool, TaskStopTool};
 
 use crate::fixture::{
     TestWorkspace, call_context, failure_of, input, is_alive, json, success_text,
@@ -165,13 +165,13 @@ impl BackgroundFixture {
     }
 
     async fn look(&self, input: Value) -> String {
-        let tool = BashOutputTool::new(&self.workspace.context);
+        let tool = TaskOutputTool::new(&self.workspace.context);
         success_text(tool.run(call_context(), json(&input.to_string())).await)
     }
 
     async fn kill(&self, id: &str) -> ToolOutcome {
-        let input = value!({ "shell_id": id });
-        KillShellTool::new(&self.workspace.context)
+        let input = value!({ "task_id": id });
+        TaskStopTool::new(&self.workspace.context)
             .run(call_context(), json(&input.to_string()))
             .await
     }
@@ -180,7 +180,7 @@ impl BackgroundFixture {
     async fn read_until(&self, id: &str, text: &str) -> String {
         let mut all = String::new();
         for _ in 0..1_000 {
-            all += &self.look(value!({ "bash_id": id })).await;
+            all += &self.look(value!({ "task_id": id })).await;
             if all.contains(text) {
                 return all;
             }
@@ -202,7 +202,7 @@ async fn a_command_in_the_background_is_looked_at_piece_by_piece() {
     let first = shells.read_until("bash_4_0", "one\n").await;
     assert!(first.contains("[running]\none\n"), "{first}");
     assert_eq!(
-        shells.look(value!({ "bash_id": "bash_4_0" })).await,
+        shells.look(value!({ "task_id": "bash_4_0" })).await,
         "[running]\n(no new output)\n"
     );
     shells.workspace.write("go", "");
@@ -218,10 +218,10 @@ async fn a_look_can_be_filtered_and_is_bounded() {
     let first = shells.read_until("bash_1_0", "\n100\n").await;
     assert!(first.len() < 30_000, "{}", first.len());
     shells.workspace.clock.sleep(300).await;
-    let some = shells.look(value!({ "bash_id": "bash_1_0", "filter": "^7+$" })).await;
+    let some = shells.look(value!({ "task_id": "bash_1_0", "filter": "^7+$" })).await;
     assert!(some == "[running]\n7777\n" || some == "[running]\n(no new output)\n", "{some}");
-    let bad = json(r#"{"bash_id": "bash_1_0", "filter": "("}"#);
-    let tool = BashOutputTool::new(&shells.workspace.context);
+    let bad = json(r#"{"task_id": "bash_1_0", "filter": "("}"#);
+    let tool = TaskOutputTool::new(&shells.workspace.context);
     assert_eq!(&*failure_of(tool.run(call_context(), bad).await).code, "bad_pattern");
 }
 

@@ -86,10 +86,9 @@ fn valid_input(name: &str) -> Value {
     match name {
         "AskUserQuestion" => value!({ "questions": [{ "question": "Which?" }] }),
         "Bash" => value!({ "command": "true" }),
-        "BashOutput" => value!({ "bash_id": "x" }),
         "Edit" => value!({ "file_path": "a", "old_string": "b", "new_string": "c" }),
         "Glob" | "Grep" => value!({ "pattern": "a" }),
-        "KillShell" => value!({ "shell_id": "x" }),
+        "TaskOutput" | "TaskStop" => value!({ "task_id": "x" }),
         "Read" => value!({ "file_path": "a" }),
         "TodoWrite" => value!({ "todos": [] }),
         "Write" => value!({ "file_path": "a", "content": "b" }),
@@ -146,8 +145,8 @@ fn case_94_99_what_is_shown_of_a_call_is_one_harmless_line() {
         ("Edit", value!({ "file_path": hostile, "old_string": "a", "new_string": "b" })),
         ("Glob", value!({ "pattern": hostile })),
         ("Grep", value!({ "pattern": hostile })),
-        ("BashOutput", value!({ "bash_id": hostile })),
-        ("KillShell", value!({ "shell_id": hostile })),
+        ("TaskOutput", value!({ "task_id": hostile })),
+        ("TaskStop", value!({ "task_id": hostile })),
         ("AskUserQuestion", value!({ "questions": [{ "question": hostile }] })),
     ];
     for (name, input) in inputs {

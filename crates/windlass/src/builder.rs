@@ -28,6 +28,7 @@ use windlass_scripted::{Script, ScriptedModel};
 use windlass_tools::{CommandHooks, InvalidOutputSchema, StructuredOutput};
 
 use crate::agent_definition::AgentDefinition;
+use crate::agent_tasks::AgentTasks;
 
 /// Time added to the longest timeout of a command hook to get the timeout of a hook point.
 const HOOK_MARGIN_MS: u64 = 5_000;
@@ -85,6 +86,7 @@ pub struct WindlassBuilder {
     schema_error: Option<InvalidOutputSchema>,
     sub_agents: Option<Vec<(Arc<str>, AgentDefinition)>>,
     background_sub_agents: bool,
+    agent_tasks: Option<AgentTasks>,
     #[cfg(feature = "mcp")]
     mcp_servers: Vec<(String, windlass_mcp::McpServerConfig)>,
 }
@@ -109,6 +111,7 @@ impl Default for WindlassBuilder {
             schema_error: None,
             sub_agents: None,
             background_sub_agents: false,
+            agent_tasks: None,
             #[cfg(feature = "mcp")]
             mcp_servers: Vec::new(),
         }
@@ -286,6 +289,14 @@ impl WindlassBuilder {
             }
             Err(problem) => self.schema_error = self.schema_error.or(Some(problem)),
         }
+        self
+    }
+
+    /// Connects tools with the sub-agents in the background: `TaskOutput` shows what one has done, and
+    /// `TaskStop` ends it.
+    #[must_use]
+    pub fn agent_tasks(mut self, tasks: AgentTasks) -> Self {
+        self.agent_tasks = Some(tasks);
         self
     }
 

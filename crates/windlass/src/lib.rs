@@ -116,10 +116,11 @@
 //! | `sqlite`, `postgres` | the stores on disk; the memory store is always there |
 //! | `providers` | models by name: `query`, `client` and `models` |
 //! | `scripted` | the offline model for tests |
-//! | `shell` | `Bash`, `BashOutput` and `KillShell`, with the analysis of commands |
+//! | `shell` | `Bash`, `TaskOutput` and `TaskStop`, with the analysis of commands |
 //! | `pdf` | the text of PDF files in `Read` |
 
 mod agent_definition;
+mod agent_tasks;
 mod builder;
 #[cfg(feature = "providers")]
 mod hook_http;
@@ -138,6 +139,7 @@ mod rewind;
 mod runs;
 
 pub use agent_definition::AgentDefinition;
+pub use agent_tasks::AgentTasks;
 pub use builder::{BuildError, WindlassBuilder};
 pub use instance::Windlass;
 #[doc(inline)]

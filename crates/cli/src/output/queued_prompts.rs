@@ -3,8 +3,11 @@
 //! first.
 
 use windlass::core::log::entry::Entry;
-use windlass::core::log::ids::{RunId, Seq};
+use windlass::core::log::ids::{LaneId, RunId, Seq};
 use windlass::core::log::record::Record;
+use windlass::core::message::content_block::ContentBlock;
+use windlass::core::message::transcript::SegmentKind;
+use windlass::core::run::child_runs::{OrphanedChild, child_lane, notification_run_id};
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::wanted::is_parked;
 use windlass::{RunOutcome, RunStream, Session, StreamItem};
@@ -59,12 +62,19 @@ pub(super) async fn drive_queued_prompts(
         return Ok(());
     }
     while let Some(queued) = wait_for_next_run(session, setup, &printed).await? {
-        if !args.output.is_for_programs() {
-            print_note(messages::RUNNING_QUEUED_PROMPT);
-        }
-        let mut run = session.follow(queued, printed.head).await?;
+        let mut run = session.follow(queued.clone(), printed.head).await?;
         let before = run.conversation_before().await?;
-        let mut view = RunView::for_queued_prompt(&before, setup, args);
+        let is_for_programs = args.output.is_for_programs();
+        let mut view =
+            match !is_for_programs && is_background_result(session.lane(), &before, &queued) {
+                true => RunView::for_background_result(&before, setup, args),
+                false => {
+                    if !is_for_programs {
+                        print_note(messages::RUNNING_QUEUED_PROMPT);
+                    }
+                    RunView::for_queued_prompt(&before, setup, args)
+                }
+            };
         let interrupt =
             follow_stream(&mut run, session, setup, &mut view, signals, RunOrigin::Other).await?;
         let queued = run.run().cloned();
@@ -80,6 +90,30 @@ pub(super) async fn drive_queued_prompts(
         printed = view.into_printed_log();
     }
     Ok(())
+}
+
+/// Returns whether the result of a sub-agent in the background starts a queued run: it belongs to the
+/// prompt of this process.
+fn is_background_result(lane: &LaneId, before: &Conversation, run: &RunId) -> bool {
+    let starts_it = |child: &OrphanedChild| {
+        notification_run_id(&child_lane(lane, child.call, child.part)) == *run
+    };
+    if before.background_children().any(starts_it) {
+        return true;
+    }
+    // It has returned already: its result is queued, or the prompt of the active run.
+    let is_result = |blocks: &[ContentBlock]| {
+        let mut texts = blocks.iter().filter_map(ContentBlock::as_text);
+        texts.any(|text| text.starts_with("<task-notification>"))
+    };
+    let queued = before.prompt_queue.iter().find(|prompt| prompt.run == *run);
+    if let Some(prompt) = queued {
+        return is_result(&prompt.blocks);
+    }
+    let is_active = before.run.as_ref().is_some_and(|active| active.id == *run);
+    let mut newest = before.transcript.segments().iter().rev();
+    let prompt = newest.find(|segment| segment.kind == SegmentKind::Prompt);
+    is_active && prompt.is_some_and(|prompt| is_result(&prompt.blocks))
 }
 
 /// Returns the next run that this process drives or has driven after the printed part of the log.

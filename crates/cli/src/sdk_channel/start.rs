@@ -7,9 +7,9 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 use tokio::sync::mpsc;
-use windlass::SystemClock;
 use windlass::messages::{MessageOptions, ResultAudience};
 use windlass::tools::{CommandHooks, HookConfig};
+use windlass::{AgentTasks, SystemClock};
 
 use super::approvals::Approvals;
 use super::background::BackgroundWatch;
@@ -166,6 +166,7 @@ impl Connection {
             hooks: Some(self.host_hooks(hook_config)?),
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
             background_agents: true,
+            agent_tasks: AgentTasks::default(),
             open_files: None,
         };
         let setup = setup::start_for_host(found.stored.clone(), &self.print.agent, parts).await?;

@@ -13,7 +13,8 @@ pub(crate) type HookReportSink = Arc<dyn Fn(HookReport<'_>) + Send + Sync>;
 impl HostParts {
     /// Applies the rules of the settings, and lets tools use the files that are open in an editor.
     pub(super) fn add_files_to(&self, workplace: ToolContext, settings: &Settings) -> ToolContext {
-        let workplace = workplace.with_rules(settings.rules.clone());
+        let agents = Arc::new(self.agent_tasks.clone());
+        let workplace = workplace.with_rules(settings.rules.clone()).with_background_agents(agents);
         match &self.open_files {
             Some(open_files) => workplace.with_open_files(Arc::clone(open_files)),
             None => workplace,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use windlass::AgentTasks;
 use windlass::mcp::ServerSpec;
 use windlass::tools::{CommandHooks, OpenFiles};
 
@@ -20,6 +21,8 @@ pub(crate) struct HostParts {
     pub(crate) hook_reports: Option<HookReportSink>,
     /// Whether sub-agents may work in the background: the program follows the conversation.
     pub(crate) background_agents: bool,
+    /// Connects tools with the sub-agents in the background.
+    pub(crate) agent_tasks: AgentTasks,
     /// The files that are open in an editor.
     pub(crate) open_files: Option<Arc<dyn OpenFiles>>,
 }

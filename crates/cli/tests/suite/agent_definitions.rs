@@ -139,3 +139,36 @@ fn agents_are_listed_with_their_sources_and_errors() {
     assert_eq!(unknown.code, 2);
     assert!(unknown.err.contains("unknown agent `nobody`; available: helper"), "{}", unknown.err);
 }
+
+// spec: CLI-11
+#[test]
+fn files_of_other_agents_are_read_unchanged_and_doctor_prints_their_paths() {
+    let agent = "---\nname: helper\ndescription: Helps\ncolor: blue\n---\nYou help.\n";
+    let skill = "---\nname: rules\ndescription: House rules\nlicense: MIT\n---\nTest first.\n";
+    let files = [
+        ("CLAUDE.md", "Use tabs.\n"),
+        ("AGENTS.md", "Use spaces.\n"),
+        (".claude/settings.json", "{\"permissions\": {\"allow\": [\"Bash\"]}}"),
+        (".claude/agents/helper.md", agent),
+        (".claude/skills/rules/SKILL.md", skill),
+        (".mcp.json", "{\"mcpServers\": {}}"),
+        ("home/config.toml", ""),
+    ];
+    let home = home_with(&files);
+    assert_eq!(home.run_bare(&["trust", "."]).code, 0);
+    let doctor = home.run_bare(&["doctor"]);
+    let root = home.path(".").canonicalize().unwrap();
+    for (name, text) in files {
+        let path = root.join(name);
+        assert!(doctor.out.contains(path.to_str().unwrap()), "{name}: {}", doctor.out);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{name} was changed");
+    }
+    let ran = home.run_prompt_unattended("go", &["--allowedTools", "Agent", "--conversation", "c"]);
+    assert!(ran.out.contains("inner:"), "{}{}", ran.out, ran.err);
+    assert!(home.path("made").exists(), "the allow rule of the project counts: {}", ran.err);
+    let settings = settings_of_child(&home);
+    assert!(settings.system.contains("You help."), "{}", settings.system);
+    let own = home.settings_of_runs("c");
+    let context = &own.first().unwrap().user_context;
+    assert!(context.contains("Use tabs.") && context.contains("Use spaces."), "{context}");
+}

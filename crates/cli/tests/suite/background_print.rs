@@ -79,3 +79,64 @@ fn a_program_that_reads_one_result_has_no_background() {
     assert!(ran.out.contains("sub-agents cannot run in the background here"), "{}", ran.out);
     assert!(!home.path("begun").exists());
 }
+
+const WATCH: &str = r#"
+when user contains "inner job" and results 0
+  call Bash {"command": "echo begun >> begun; while [ ! -e go ]; do sleep 0.1; done"}
+
+when user contains "task-notification"
+  say "heard: ${user}"
+
+when result of Bash
+  call TaskOutput {"task_id": "agent_1_0"}
+
+when result of Agent
+  call Bash {"command": "while [ ! -e begun ]; do sleep 0.1; done"}
+
+when result of TaskOutput contains "running"
+  call TaskStop {"task_id": "agent_1_0"}
+
+when result of TaskStop
+  say "stop: ${result}"
+
+when user is "watch it" and results 0
+  call Agent {"description": "an inner job", "prompt": "do the inner job", "run_in_background": true}
+
+when user is "nobody" and results 0
+  call TaskOutput {"task_id": "agent_9_9"}
+
+when any
+  say "You said ${user}: ${result}"
+"#;
+
+// spec: TOOLS-11
+#[test]
+fn a_sub_agent_in_the_background_is_shown_and_stopped_by_the_tools_for_tasks() {
+    let home = TestHome::new(WATCH);
+    let ran = home.run_prompt_unattended("watch it", &RULES);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("stop: agent_1_0 is being stopped"), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("<status>failed</status>"), "{}{}", ran.out, ran.err);
+    assert!(!ran.err.contains("another prompt"), "{}", ran.err);
+    let shown = home.run(&["show", "c"]).out;
+    assert!(shown.contains("[running, 0 rounds of tool calls]"), "{shown}");
+    let ran = home.run_prompt_unattended("nobody", &["--allowedTools", "Agent"]);
+    assert!(ran.out.contains("unknown_agent"), "{}", ran.out);
+}
+
+// spec: TOOLS-11
+#[test]
+fn the_tools_for_tasks_are_known_by_their_old_names() {
+    let home = TestHome::new(
+        "when tools include TaskOutput\n  say \"output\"\nwhen tools include TaskStop\n  say \"stop\"\nwhen any\n  say \"none\"\n",
+    );
+    for (flag, value, says) in [
+        ("--tools", "BashOutput", "output"),
+        ("--tools", "KillShell", "stop"),
+        ("--disallowedTools", "BashOutput", "stop"),
+        ("--disallowedTools", "BashOutput KillShell", "none"),
+    ] {
+        let ran = home.run_prompt_unattended("hi", &[flag, value]);
+        assert_eq!(ran.out, format!("{says}\n"), "{flag} {value}: {}", ran.err);
+    }
+}

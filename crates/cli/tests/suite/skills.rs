@@ -25,6 +25,7 @@ fn home_with_skill(script: &str) -> TestHome {
 
 // spec: WINDOW-21
 // spec: TOOLS-04
+// spec: TOOLS-06
 #[test]
 fn the_model_sees_the_summary_and_the_text_only_on_use() {
     let home = home_with_skill(USES);

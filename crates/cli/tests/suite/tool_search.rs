@@ -57,6 +57,7 @@ const SCRIPT: &str = "when tools include mcp__shop__sell_article_7 and result of
     when any\n  say \"the tool is missing: ${result}\"\n";
 
 // spec: TOOLS-03
+// spec: TOOLS-06
 #[test]
 fn a_deferred_tool_is_found_loaded_and_called() {
     let home = shop_home(SCRIPT);

@@ -80,7 +80,8 @@ fn start_in_background(
         return draft.finalize_result(call, result);
     }
     start_child_range(draft, call, 0, tasks, granted);
-    draft.finalize_result(call, CallResult::from_text(prompt_texts::BACKGROUND_STARTED, limit));
+    let text = prompt_texts::background_started(call);
+    draft.finalize_result(call, CallResult::from_text(&text, limit));
 }
 
 /// Returns how many more child runs may work now.

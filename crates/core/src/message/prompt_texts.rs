@@ -1,6 +1,7 @@
 //! The sentences that the loop sends to the model. Agreed texts are literal; the others are ours.
 
 use crate::log::command_rejection::CommandRejection;
+use crate::log::ids::CallId;
 use crate::run::child_runs::ChildOutcome;
 
 /// Sent after a call was truncated by the output limit.
@@ -219,9 +220,23 @@ pub fn rejected_task(reason: &CommandRejection) -> String {
     format!("the sub-agent did not accept the task ({})", reason.as_str())
 }
 
-/// Result of a call whose sub-agent works in the background.
-pub const BACKGROUND_STARTED: &str =
-    "the sub-agent works in the background; do not wait for it: its answer will come as a message";
+/// The beginning of the ids by which the model knows sub-agents in the background.
+pub const BACKGROUND_AGENT_PREFIX: &str = "agent_";
+
+/// Returns the id by which the model knows the sub-agent that a call started in the background.
+#[must_use]
+pub fn background_agent_id(call: CallId) -> String {
+    format!("{BACKGROUND_AGENT_PREFIX}{}_{}", call.model_call, call.index)
+}
+
+/// Returns the result of a call whose sub-agent works in the background.
+#[must_use]
+pub fn background_started(call: CallId) -> String {
+    let id = background_agent_id(call);
+    format!(
+        "the sub-agent works in the background as {id}; do not wait for it: its answer will come as a message"
+    )
+}
 
 /// Tells the model what a sub-agent in the background has returned.
 #[must_use]

@@ -208,7 +208,7 @@ fn is_same_tool_family(rule: &str, tool: &str) -> bool {
         "Edit" => matches!(tool, "Write" | "MultiEdit" | "NotebookEdit"),
         "Read" => matches!(tool, "Grep" | "Glob"),
         // A rule for every command also allows ending one.
-        "Bash" => tool == "KillShell",
+        "Bash" => tool == "TaskStop",
         _ => false,
     }
 }

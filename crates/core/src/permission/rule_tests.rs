@@ -58,8 +58,8 @@ fn a_rule_names_its_tool_its_family_and_its_server() {
     let rows = [
         ("Read", "Read", true),
         ("Read", "Grep", true),
-        ("Bash", "KillShell", true),
-        ("KillShell", "Bash", false),
+        ("Bash", "TaskStop", true),
+        ("TaskStop", "Bash", false),
         ("Read", "Glob", true),
         ("Read", "Write", false),
         ("Edit", "Write", true),
@@ -74,7 +74,7 @@ fn a_rule_names_its_tool_its_family_and_its_server() {
         ("mcp__git__*", "mcp__git__push", true),
         ("*", "anything", true),
         ("Bash", "bash", false),
-        ("Bash", "BashOutput", false),
+        ("Bash", "TaskOutput", false),
     ];
     for (text, tool, expected) in rows {
         assert_eq!(rule(text).covers_tool(tool), expected, "{text} {tool}");

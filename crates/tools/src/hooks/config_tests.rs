@@ -31,7 +31,7 @@ const SETTINGS: &str = r#"{
 fn matchers_are_names_patterns_or_nothing() {
     let config = HookConfig::parse(SETTINGS).unwrap();
     assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "Bash"), ["a", "c"]);
-    assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "BashOutput"), ["c"]);
+    assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "TaskOutput"), ["c"]);
     assert_eq!(matching_commands(&config, HookEvent::PreToolUse, "mcp__git__log"), ["b", "c"]);
     assert_eq!(matching_commands(&config, HookEvent::Stop, ""), ["d"]);
     assert_eq!(
@@ -53,7 +53,7 @@ fn a_pattern_matches_a_part_of_a_name_and_names_match_whole() {
     };
     assert!(fits("^Notebook", "NotebookEdit") && fits("Edit$", "NotebookEdit"));
     assert!(fits("mcp__.*__write", "mcp__fs__write_file"));
-    assert!(!fits("Bash", "BashOutput") && !fits("Edit|Write", "NotebookEdit"));
+    assert!(!fits("Bash", "TaskOutput") && !fits("Edit|Write", "NotebookEdit"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ struct BashInput {
     timeout: Option<u64>,
     /// What it does, in a few words, shown for approval
     description: Option<String>,
-    /// Run it in the background; read its output with BashOutput
+    /// Run it in the background; read its output with TaskOutput
     run_in_background: Option<bool>,
     /// Has no effect: the sandbox is not left
     #[serde(rename = "dangerouslyDisableSandbox")]
@@ -316,7 +316,7 @@ fn too_many_error() -> ToolError {
     ToolError::new(
         "too_many_shells",
         "too many background commands are running",
-        "end one of them with KillShell first",
+        "end one of them with TaskStop first",
     )
 }
 

@@ -32,7 +32,7 @@ pub(super) fn command_outcome(ended: &CommandEnd, went: &FolderMove) -> ToolOutc
 /// Returns the text for a command that was started in the background.
 pub(super) fn background_started_text(id: &str, output: &Path) -> String {
     format!(
-        "running in the background as {id}; read its output with BashOutput, end it with KillShell; \
+        "running in the background as {id}; read its output with TaskOutput, end it with TaskStop; \
          its output is in {}",
         output.display()
     )

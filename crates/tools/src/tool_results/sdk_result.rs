@@ -35,7 +35,7 @@ pub fn sdk_result(tool: &str, input: &RawJson, outcome: &ToolOutcome) -> Option<
         "Edit" => Some(edit_result(&input, &recorded_patch(outcome))),
         "Glob" | "Grep" => Some(search_result(&text)),
         "TodoWrite" => Some(json!({ "newTodos": input.get("todos") })),
-        "BashOutput" | "KillShell" => Some(Value::from(text)),
+        "TaskOutput" | "TaskStop" => Some(Value::from(text)),
         _ => None,
     }
 }

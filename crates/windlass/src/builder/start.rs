@@ -81,7 +81,11 @@ impl WindlassBuilder {
             None => agents,
         };
         let agents = agents.with_retention(self.retention).with_tools_at_once(self.tools_at_once);
-        Ok(Windlass { host: LaneHost::start(agents, self.lease).await? })
+        let host = LaneHost::start(agents, self.lease).await?;
+        if let Some(tasks) = self.agent_tasks {
+            tasks.connect(&host);
+        }
+        Ok(Windlass { host })
     }
 
     /// Checks that the tools which the settings name exist. The settings alone do not know the

@@ -1,7 +1,7 @@
 //! The definition of a sub-agent, and definitions as JSON: `--agents`, and the agents that a program
 //! sends. Files with definitions are in `agent_files.rs`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -71,6 +71,16 @@ pub(crate) enum AgentSource {
     ProjectFile(PathBuf),
     /// A file of a plugin.
     PluginFile(PathBuf),
+}
+
+impl AgentSource {
+    /// The file of the definition.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Given => None,
+            Self::UserFile(path) | Self::ProjectFile(path) | Self::PluginFile(path) => Some(path),
+        }
+    }
 }
 
 /// An agent as a program defines it. Fields for features that do not exist here are ignored.

@@ -227,7 +227,8 @@ impl SettingsFindings {
     /// Checks a tool that a matcher of hooks names. MCP servers bring tools of their own.
     fn check_matcher(&mut self, tool: &str) {
         if !tool.starts_with("mcp__") {
-            let known: Vec<&str> = toolset::all_tool_names().chain(["Task"]).collect();
+            let known: Vec<&str> =
+                toolset::all_tool_names().chain(toolset::other_tool_names()).collect();
             self.check_name("tool in the matcher of a hook:", tool, &known, CLAUDE_CODE_TOOLS);
         }
     }

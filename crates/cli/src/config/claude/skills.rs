@@ -121,6 +121,11 @@ impl Skills {
         self.found.iter().map(Skill::name)
     }
 
+    /// The pages of the skills.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.found.iter().map(|skill| skill.command.path()).collect()
+    }
+
     /// The instructions of these skills, for a system prompt; `report` is told which cannot be read.
     pub(crate) fn instructions(&self, names: &[String], report: impl Fn(&str)) -> Vec<String> {
         let mut texts = Vec::new();

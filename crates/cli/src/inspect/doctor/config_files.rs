@@ -112,6 +112,8 @@ fn check_agents(folder: &FolderTrust, plugins: &[Arc<Plugin>]) -> Vec<DoctorChec
     let known =
         (!names.is_empty()).then(|| DoctorCheck::ok("agents", report::doctor::agent_names(&names)));
     let mut checks: Vec<DoctorCheck> = known.into_iter().collect();
+    let paths = found.iter().filter_map(|agent| agent.source.path());
+    checks.extend(paths.map(|path| path_check("agent", path)));
     checks.extend(findings.errors.into_iter().map(|reason| DoctorCheck::broken("agents", reason)));
     checks.extend(findings.warnings.into_iter().map(|reason| DoctorCheck::note("agents", reason)));
     checks.extend(problems.into_iter().map(|reason| DoctorCheck::note("agents", reason)));
@@ -151,7 +153,13 @@ fn check_skills(folder: &FolderTrust, plugins: &[Arc<Plugin>]) -> Vec<DoctorChec
     let names = skills.names().collect::<Vec<_>>().join(", ");
     let known = (!names.is_empty()).then(|| DoctorCheck::ok("skills", names));
     let problems = skills.problems.iter().map(|reason| DoctorCheck::note("skills", reason.clone()));
-    known.into_iter().chain(problems).collect()
+    let paths = skills.paths().into_iter().map(|path| path_check("skill", &path));
+    known.into_iter().chain(paths).chain(problems).collect()
+}
+
+/// A file that is in use.
+fn path_check(what: &str, path: &Path) -> DoctorCheck {
+    DoctorCheck::ok("path", report::doctor::path_status(what, path))
 }
 
 /// Lists the output styles, and invalid files of them.

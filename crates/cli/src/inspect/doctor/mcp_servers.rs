@@ -11,7 +11,7 @@ use super::DoctorCheck;
 use crate::args::{McpArgs, PermissionArgs, StoreArgs};
 use crate::config::mcp::server_list;
 use crate::config::trust::folder_trust::FolderTrust;
-use crate::messages;
+use crate::messages::{self, report};
 use crate::setup::{self, mcp_servers};
 use crate::terminal::sanitize_text;
 
@@ -32,6 +32,11 @@ pub(super) async fn check(store: &StoreArgs) -> Vec<DoctorCheck> {
         mcp_servers::start_servers(&configured, Vec::new(), &folder.folder, (&clock, &launcher));
     mcp_servers::wait_until_settled(&servers).await;
     let mut checks = Vec::new();
+    let file = folder.folder.join(".mcp.json");
+    if file.exists() {
+        let line = report::doctor::path_status("MCP servers", &file);
+        checks.push(DoctorCheck::ok("path", line));
+    }
     for server in servers.list() {
         let line = sanitize_text(&messages::mcp_server_line(&server));
         checks.push(match server.state() {

@@ -4,6 +4,10 @@ use regex::{Regex, RegexBuilder};
 
 use super::HookEvent;
 
+/// Tools that matchers may name differently: their names, and the other ones.
+const TOOL_ALIASES: [(&str, &str); 3] =
+    [("Agent", "Task"), ("TaskOutput", "BashOutput"), ("TaskStop", "KillShell")];
+
 /// Maximum size of a compiled matcher in bytes; a larger one is rejected.
 const MAX_MATCHER_BYTES: usize = 256 * 1024;
 
@@ -38,7 +42,7 @@ impl HookMatcher {
 
     /// Returns whether the matcher matches; a tool with an alias is matched by both names.
     pub(super) fn matches_subject(&self, subject: &str) -> bool {
-        let alias = (subject == "Agent").then_some("Task");
+        let alias = TOOL_ALIASES.iter().find(|(tool, _)| *tool == subject).map(|(_, also)| *also);
         [Some(subject), alias].into_iter().flatten().any(|subject| match self {
             Self::Everything => true,
             Self::Names(names) => names.iter().any(|name| name == subject),

@@ -1,4 +1,4 @@
-//! `KillShellTool`: ends a background command.
+//! `TaskStopTool`: ends a background command or a sub-agent in the background.
 
 use std::sync::Arc;
 
@@ -10,28 +10,29 @@ use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
+use crate::background_agents::{is_agent_id, unknown_agent_error};
 use crate::limits::{MAX_TERMINATION_MS, PROCESS_POLL_MS};
 use crate::tool_context::ToolContext;
 use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
 use crate::tool_definition::tool_spec::tool_spec;
 
-/// Ends background commands.
+/// Ends background commands and sub-agents in the background.
 #[derive(Debug, Clone)]
-pub struct KillShellTool {
+pub struct TaskStopTool {
     tool_context: ToolContext,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct KillShellInput {
-    /// Id of the background command, as returned by Bash
+struct TaskStopInput {
+    /// Id of the background command or of the sub-agent in the background
     #[schemars(length(min = 1))]
-    shell_id: String,
+    task_id: String,
 }
 
-impl ToolInput for KillShellInput {}
+impl ToolInput for TaskStopInput {}
 
-impl KillShellTool {
+impl TaskStopTool {
     /// Returns a tool that ends the commands started in `tool_context`.
     #[must_use]
     pub fn new(tool_context: impl Into<ToolContext>) -> Self {
@@ -43,9 +44,17 @@ impl KillShellTool {
         context: CallContext,
         input: RawJson,
     ) -> Result<RawJson, ToolError> {
-        let asked: KillShellInput = tool_input::read_input(&input)?;
-        let shell = self.tool_context.background_command(&context.lane, &asked.shell_id)?;
-        let id = &asked.shell_id;
+        let asked: TaskStopInput = tool_input::read_input(&input)?;
+        if let Some(agents) = self.tool_context.background_agents()
+            && is_agent_id(&asked.task_id)
+        {
+            return match agents.stop(&context.lane, &asked.task_id).await {
+                true => Ok(RawJson::string(&format!("{} is being stopped", asked.task_id))),
+                false => Err(unknown_agent_error(&asked.task_id)),
+            };
+        }
+        let shell = self.tool_context.background_command(&context.lane, &asked.task_id)?;
+        let id = &asked.task_id;
         if !shell.is_running() {
             return Ok(RawJson::string(&format!("{id} has already ended")));
         }
@@ -63,18 +72,25 @@ impl KillShellTool {
     }
 }
 
-impl Tool for KillShellTool {
+impl Tool for TaskStopTool {
     fn spec(&self) -> ToolSpec {
-        tool_spec::<KillShellInput>("KillShell", "Ends a background command and all its processes.")
+        tool_spec::<TaskStopInput>(
+            "TaskStop",
+            "Ends a background command with all its processes, or a sub-agent in the background.",
+        )
     }
 
     fn assess(&self, input: &RawJson) -> CallFacts {
-        let facts = |asked: KillShellInput| {
-            let key: Arc<str> = Arc::from(format!("shell:{}", asked.shell_id));
+        let facts = |asked: TaskStopInput| {
+            let key: Arc<str> = Arc::from(format!("task:{}", asked.task_id));
+            // A sub-agent belongs to the conversation that ends it.
+            if is_agent_id(&asked.task_id) {
+                return tool_input::read_only_facts(vec![key], &asked.task_id);
+            }
             // Ending a command that has ended is harmless.
             CallFacts {
                 repeat: Repeatability::Repeatable,
-                ..tool_input::write_facts(vec![key], &asked.shell_id)
+                ..tool_input::write_facts(vec![key], &asked.task_id)
             }
         };
         tool_input::read_input(input).map_or_else(problem_facts, facts)
