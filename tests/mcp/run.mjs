@@ -73,7 +73,7 @@ const SERVERS = [
   ["git", pypi("mcp_server_git"), "git_log", { repo_path: ".", max_count: 1 }, "the first commit"],
   ["time", pypi("mcp_server_time", "--local-timezone", "UTC"), "convert_time",
     { source_timezone: "UTC", time: "12:00", target_timezone: "Asia/Tokyo" }, "21:00"],
-  ["fetch", pypi("mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"), "fetch", { url: "PAGE" }, "A page about winches"],
+  ["fetch", pypi("mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"), "fetch", { url: "PAGE", raw: true }, "A page about winches"],
 ];
 
 /** Prompts of servers as slash commands, and resources as mentions: what the model must have been told. */

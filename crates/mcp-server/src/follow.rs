@@ -40,7 +40,7 @@ impl McpService {
         let until = Instant::now() + Duration::from_secs(wait);
         let mut run = self.find_run(&run_id).await?;
         let mut log = None;
-        while !rests(&run) && Instant::now() < until {
+        while !self.rests(&run).await? && Instant::now() < until {
             if log.is_none() {
                 log = self.open_log(&run).await;
             }
@@ -69,6 +69,15 @@ impl McpService {
         self.run_view(&run).await
     }
 
+    /// Returns whether there is nothing to wait for: the run has ended, or has a question without an
+    /// answer.
+    async fn rests(&self, run: &RunInfo) -> Result<bool, String> {
+        if run.cause.is_some() {
+            return Ok(true);
+        }
+        Ok(run.state == RunState::WaitingOnHuman && !self.questions(run).await?.is_empty())
+    }
+
     /// Opens the log of the conversation at its end. A run that no process has begun has none.
     async fn open_log(&self, run: &RunInfo) -> Option<MessageLog> {
         let lane = self.windlass.find_conversation(&run.lane).await.ok()??;
@@ -91,11 +100,6 @@ impl McpService {
             "questions": questions,
         }))
     }
-}
-
-/// Returns whether there is nothing to wait for.
-fn rests(run: &RunInfo) -> bool {
-    run.cause.is_some() || run.state == RunState::WaitingOnHuman
 }
 
 fn changes_state(item: &LogItem) -> bool {

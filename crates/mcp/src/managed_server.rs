@@ -26,6 +26,10 @@ const MAX_RESTART_MS: u64 = 30_000;
 /// Number of attempts in a row that may fail; then the server is only started on request.
 const MAX_FAILURES: u32 = 5;
 
+/// How long a server whose tools are known is not started unless something is wanted of it: a short
+/// run may need none.
+const REST_MS: u64 = 1_000;
+
 /// A connection that lasted this long counts as a success.
 const STABLE_MS: u64 = 60_000;
 
@@ -133,6 +137,8 @@ pub struct ManagedServer {
     /// Up to which announced change the tools were read.
     changes_read: watch::Sender<u64>,
     wish: watch::Sender<Wish>,
+    /// Whether the connection is wanted: a server whose tools are known rests until then.
+    is_wanted: watch::Sender<bool>,
     /// Raised when the tools change.
     changes: watch::Sender<u64>,
 }
@@ -162,6 +168,7 @@ impl ManagedServer {
             tools,
             changes_read,
             wish,
+            is_wanted: watch::Sender::new(!are_remembered),
             changes,
         });
         let supervised = Arc::downgrade(&server);
@@ -256,6 +263,7 @@ impl ManagedServer {
 
     /// Returns the connection, waiting until a server that is starting is connected.
     pub(crate) async fn connected(&self) -> Result<Arc<McpServer>, McpError> {
+        self.is_wanted.send_replace(true);
         let mut states = self.state.subscribe();
         let state = states.wait_for(|state| !matches!(state, ServerState::Pending)).await;
         match state.as_deref() {
@@ -283,6 +291,7 @@ impl ManagedServer {
 
     /// Waits until the server is connected or has failed.
     pub async fn wait_until_settled(&self) {
+        self.is_wanted.send_replace(true);
         let mut states = self.state.subscribe();
         drop(states.wait_for(|state| !matches!(state, ServerState::Pending)).await);
     }
@@ -373,6 +382,19 @@ impl Supervisor {
             return self.wishes.changed().await.is_ok();
         }
         let clock = Arc::clone(&server.clock);
+        let mut wanted = server.is_wanted.subscribe();
+        let server = {
+            // A server that rests is not kept by its supervisor.
+            let weak = Arc::downgrade(&server);
+            drop(server);
+            tokio::select! {
+                _ = wanted.wait_for(|is_wanted| *is_wanted) => {}
+                () = clock.sleep(REST_MS) => {}
+            }
+            let Some(server) = weak.upgrade() else { return false };
+            server
+        };
+        server.is_wanted.send_replace(true);
         let began = clock.monotonic_ms();
         // A server that failed is shown as failed until it is connected.
         let weak = Arc::downgrade(&server);

@@ -103,7 +103,7 @@ impl Windlass {
         Ok(open.into_iter().find(|open| open.question.id == id))
     }
 
-    /// Returns the open questions of a run.
+    /// Returns the open questions of a run, without those whose answer is on its way.
     ///
     /// # Errors
     ///
@@ -117,7 +117,13 @@ impl Windlass {
             question: question.clone(),
             conversation: Arc::clone(&conversation),
         });
-        Ok(open.collect())
+        let mut open: Vec<OpenQuestion> = open.collect();
+        if !open.is_empty() {
+            let lane = run.lane.clone();
+            let unread = self.host.store().read_inbox(lane, SEARCHED_MESSAGES).await?;
+            open.retain(|open| !unread.iter().any(|it| closes_question(&it.body, open)));
+        }
+        Ok(open)
     }
 
     /// Answers a question once: further answers, also from other processes, are not accepted. For a

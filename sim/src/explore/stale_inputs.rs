@@ -212,6 +212,11 @@ fn unwanted_settings(sim: &ExplorerSim<'_>, world: &ExploredState) -> Option<Inp
     let leave = world.live.run.as_ref().and_then(Run::human_pause).map(|halt| halt.approval);
     let owner = match (&world.live.run, leave) {
         (_, Some(Approval::Given)) => return None,
+        (None, _) if world.left.tool_lists < sim.config.bounds.tool_lists => {
+            // Those that hold have the tools that servers offered last.
+            let settings = world.live.owner_settings.clone()?;
+            return Some(Input::Configured { settings });
+        }
         (Some(_), _) => OwnerChoice::Other,
         (None, _)
             if world.live.settings.as_ref() == Some(sim.config.settings_of(OwnerChoice::Other)) =>

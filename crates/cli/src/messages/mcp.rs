@@ -72,13 +72,16 @@ pub(crate) fn mcp_server_details(server: &ManagedServer) -> Vec<String> {
         let name = qualified_tool_name(server.name(), &tool.name);
         lines.push(format!("  {name}: {about}"));
     }
+    for prompt in server.prompts() {
+        let about = prompt.plain_description();
+        let about = about.lines().next().unwrap_or_default().to_owned();
+        lines.push(format!("  /{}: {about}", server.prompt_command(&prompt)));
+    }
     let withheld = server.withheld();
     if !withheld.is_empty() {
         lines.push(format!("  {}", mcp_tools_withheld(server.name(), &withheld)));
     }
-    if matches!(server.state(), ServerState::Failed(_)) {
-        lines.extend(server.log_lines().into_iter().map(|line| format!("  | {line}")));
-    }
+    lines.extend(server.log_lines().into_iter().map(|line| format!("  | {line}")));
     lines
 }
 

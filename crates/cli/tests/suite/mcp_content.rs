@@ -54,6 +54,9 @@ fn a_prompt_of_a_server_is_a_slash_command() {
     let requests = std::fs::read_to_string(home.path("requests")).unwrap();
     let wanted = r#""arguments":{"file":"main.rs","focus":"all of its loops"}"#;
     assert!(requests.contains(wanted), "{requests}");
+    let config = config("");
+    let shown = home.run_bare(&["mcp", "get", "desk", "--mcp-config", &config]).out;
+    assert!(shown.contains("/mcp__desk__review: Reviews"), "{shown}");
     let missing = run(&home, "/mcp__desk__review", "");
     assert!(
         missing.code != 0 && missing.err.contains("the argument `file` is missing"),

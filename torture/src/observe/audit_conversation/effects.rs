@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::AuditEvidence;
 use crate::observe::log_reader::call_id_of;
 use crate::observe::violation::Violation;
-use crate::plan::conversation_plan::PlannedEffect;
+use crate::plan::conversation_plan::{EffectTool, PlannedEffect};
 
 pub(super) fn find_violations(evidence: AuditEvidence<'_>) -> Vec<Violation> {
     let mut faults: Vec<Violation> =
@@ -41,10 +41,13 @@ fn is_expected(evidence: AuditEvidence<'_>, effect: &PlannedEffect) -> bool {
 
 /// Returns whether a block of a reply is the call with this effect.
 pub(crate) fn is_effect_block(block: &Value, effect: &PlannedEffect) -> bool {
-    let command = block.get("input").and_then(|input| input.get("command"));
+    let field = |name: &str| block.get("input")?.get(name)?.as_str();
     // In quotes, because one line may be the prefix of another.
     let line = format!("'{}'", effect.line);
-    command.and_then(Value::as_str).is_some_and(|command| command.contains(&line))
+    match effect.tool {
+        EffectTool::Bash => field("command").is_some_and(|command| command.contains(&line)),
+        EffectTool::Mcp => field("line") == Some(effect.line.as_str()),
+    }
 }
 
 fn find_unplanned(evidence: AuditEvidence<'_>) -> Vec<Violation> {

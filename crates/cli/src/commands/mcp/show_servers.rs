@@ -109,6 +109,7 @@ fn to_json(server: &Arc<ManagedServer>) -> Value {
         "config": server.spec().config,
         "error": error,
         "tools": tools,
+        "prompts": server.prompts().iter().map(|it| server.prompt_command(it)).collect::<Vec<_>>(),
         "withheld": server.withheld(),
         "log": server.log_lines(),
     })
