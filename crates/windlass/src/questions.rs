@@ -110,6 +110,8 @@ impl Windlass {
     /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn questions_of_run(&self, run: &RunInfo) -> Result<Vec<OpenQuestion>, DriveError> {
         let session = self.session(run.lane.clone());
+        // Before the conversation: an answer that is read in between is in the conversation.
+        let unread = self.host.store().read_inbox(run.lane.clone(), SEARCHED_MESSAGES).await?;
         let conversation = Arc::new(session.load_conversation().await?);
         let active = conversation.run.iter().filter(|active| active.id == run.run);
         let open = active.flat_map(Run::open_questions).map(|question| OpenQuestion {
@@ -117,13 +119,9 @@ impl Windlass {
             question: question.clone(),
             conversation: Arc::clone(&conversation),
         });
-        let mut open: Vec<OpenQuestion> = open.collect();
-        if !open.is_empty() {
-            let lane = run.lane.clone();
-            let unread = self.host.store().read_inbox(lane, SEARCHED_MESSAGES).await?;
-            open.retain(|open| !unread.iter().any(|it| closes_question(&it.body, open)));
-        }
-        Ok(open)
+        let is_answered =
+            |open: &OpenQuestion| unread.iter().any(|it| closes_question(&it.body, open));
+        Ok(open.filter(|open| !is_answered(open)).collect())
     }
 
     /// Answers a question once: further answers, also from other processes, are not accepted. For a
