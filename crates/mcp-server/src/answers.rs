@@ -96,7 +96,8 @@ impl McpService {
 
     /// The open questions of a run, as the client sees them.
     pub(crate) async fn questions(&self, run: &RunInfo) -> Result<Vec<Value>, String> {
-        let open = Box::pin(self.windlass.questions_of_run(run)).await.map_err(store_problem)?;
+        let open =
+            Box::pin(self.windlass.unanswered_questions(run)).await.map_err(store_problem)?;
         Ok(open.iter().map(|open| self.question_view(open)).collect())
     }
 

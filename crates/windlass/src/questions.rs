@@ -103,15 +103,13 @@ impl Windlass {
         Ok(open.into_iter().find(|open| open.question.id == id))
     }
 
-    /// Returns the open questions of a run, without those whose answer is on its way.
+    /// Returns the open questions of a run.
     ///
     /// # Errors
     ///
     /// Returns a [`DriveError`] if the store fails or the log cannot be read.
     pub async fn questions_of_run(&self, run: &RunInfo) -> Result<Vec<OpenQuestion>, DriveError> {
         let session = self.session(run.lane.clone());
-        // Before the conversation: an answer that is read in between is in the conversation.
-        let unread = self.host.store().read_inbox(run.lane.clone(), SEARCHED_MESSAGES).await?;
         let conversation = Arc::new(session.load_conversation().await?);
         let active = conversation.run.iter().filter(|active| active.id == run.run);
         let open = active.flat_map(Run::open_questions).map(|question| OpenQuestion {
@@ -119,9 +117,23 @@ impl Windlass {
             question: question.clone(),
             conversation: Arc::clone(&conversation),
         });
-        let is_answered =
-            |open: &OpenQuestion| unread.iter().any(|it| closes_question(&it.body, open));
-        Ok(open.filter(|open| !is_answered(open)).collect())
+        Ok(open.collect())
+    }
+
+    /// Returns the open questions of a run, without those whose answer is on its way.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails or the log cannot be read.
+    pub async fn unanswered_questions(
+        &self,
+        run: &RunInfo,
+    ) -> Result<Vec<OpenQuestion>, DriveError> {
+        // Before the conversation: an answer that is read in between is in the conversation.
+        let unread = self.host.store().read_inbox(run.lane.clone(), SEARCHED_MESSAGES).await?;
+        let mut open = self.questions_of_run(run).await?;
+        open.retain(|open| !unread.iter().any(|message| closes_question(&message.body, open)));
+        Ok(open)
     }
 
     /// Answers a question once: further answers, also from other processes, are not accepted. For a
