@@ -193,22 +193,6 @@ impl Session {
         Ok(run)
     }
 
-    /// Compacts the context at once, or after the runs that are queued, and returns the stream of
-    /// the run that does it. The summary keeps what `instructions` say. The run is rejected if there
-    /// is nothing to compact.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`DriveError`] if the store fails.
-    pub async fn compact_now(&self, instructions: Option<&str>) -> Result<RunStream, DriveError> {
-        let head = self.register_if_new().await?;
-        let run = RunId::from(uuid::Uuid::now_v7().to_string());
-        let instructions = instructions.map(Arc::from);
-        self.enqueue_command(InboxCommand::Compact { instructions, run: Some(run.clone()) })
-            .await?;
-        self.open_stream(Some(run), head).await
-    }
-
     async fn enqueue_prompt(
         &self,
         run: &RunId,

@@ -19,7 +19,7 @@ pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
     let mode = serde_json::to_value(settings.rules.mode).ok();
     InitInfo {
         cwd: setup.workspace.display().to_string(),
-        tools: settings.tools.iter().map(|tool| sdk_tool_name(&tool.name)).collect(),
+        tools: tool_names(setup),
         model: settings.model.name.to_string(),
         permission_mode: mode.and_then(|mode| Some(mode.as_str()?.to_owned())).unwrap_or_default(),
         slash_commands: slash_commands(setup),
@@ -33,6 +33,14 @@ pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
         plugins: plugins(setup),
         more: further_fields(setup),
     }
+}
+
+/// The names of the offered tools, without those of MCP servers that have gone since the start.
+fn tool_names(setup: &RunSetup) -> Vec<String> {
+    let of_servers = setup.mcp.tools();
+    let is_there = |name: &str| !name.starts_with("mcp__") || of_servers.get(name).is_some();
+    let names = setup.settings.tools.iter().filter(|tool| is_there(&tool.name));
+    names.map(|tool| sdk_tool_name(&tool.name)).collect()
 }
 
 /// The names of the commands that a prompt can begin with, prompts of MCP servers among them.

@@ -10,7 +10,8 @@ use windlass_core::message::transcript::Transcript;
 use windlass_core::permission::{PermissionMode, PermissionUpdate};
 use windlass_core::settings::model_change::ModelChange;
 
-use super::{Session, check_run_id};
+use super::{RunStream, Session, check_run_id};
+use crate::driver::DriveError;
 use crate::ports::StoreError;
 
 impl Session {
@@ -125,6 +126,22 @@ impl Session {
     pub async fn compact(&self, instructions: Option<&str>) -> Result<(), StoreError> {
         let instructions = instructions.map(Arc::from);
         self.enqueue_command(InboxCommand::Compact { instructions, run: None }).await
+    }
+
+    /// Compacts the context at once, or after the runs that are queued, and returns the stream of
+    /// the run that does it. The summary keeps what `instructions` say. The run is rejected if there
+    /// is nothing to compact.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`DriveError`] if the store fails.
+    pub async fn compact_now(&self, instructions: Option<&str>) -> Result<RunStream, DriveError> {
+        let head = self.register_if_new().await?;
+        let run = RunId::from(uuid::Uuid::now_v7().to_string());
+        let instructions = instructions.map(Arc::from);
+        self.enqueue_command(InboxCommand::Compact { instructions, run: Some(run.clone()) })
+            .await?;
+        self.open_stream(Some(run), head).await
     }
 
     /// Requests that the run ends at the next safe boundary; the active run if `run` is `None`.
