@@ -13,6 +13,7 @@ mod invocation;
 mod node_env;
 mod postgres;
 mod process;
+mod prometheus;
 mod python_env;
 mod tidy;
 mod workspace;

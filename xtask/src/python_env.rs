@@ -90,6 +90,19 @@ pub(crate) fn mcp_server_steps() -> Result<(Vec<Invocation>, String)> {
     Ok((steps, python.interpreter()))
 }
 
+/// Generated requests to the API server, whose answers must be what its document says.
+pub(crate) fn api_fuzz_steps() -> Result<Vec<Invocation>> {
+    let python = PythonEnv::in_target_folder("api-python")?;
+    let requirements = path_text(&script_path("api")?.join("requirements.txt"));
+    let windlass = path_text(&workspace::target_folder()?.join("ci").join("windlass"));
+    Ok(vec![
+        python.create_step(),
+        python.install_step(&["--requirement", &requirements]),
+        cargo::binary_for_checks(),
+        python.run_step(&script_path("api")?.join("fuzz.py")).with_arguments(&[windlass]),
+    ])
+}
+
 /// A real model on a free port, and our adapters as its clients.
 pub(crate) fn real_model_steps() -> Result<Vec<Invocation>> {
     let python = PythonEnv::in_target_folder("real-model")?;

@@ -78,9 +78,13 @@ impl Presenter for ApiPresenter {
                 StoreReport::Stats { days, filter } => {
                     store_statistics::read_statistics(store, days, &filter).await?
                 }
-                StoreReport::Events(filter) => {
-                    let lanes = event_rows::newest_lanes(store).await?;
-                    event_rows::list_events(store, lanes, None, &filter).await?
+                StoreReport::Events(filter, tenant) => {
+                    let lanes = event_rows::newest_lanes(store, tenant.as_deref()).await?;
+                    let mut events = event_rows::list_events(store, lanes, None, &filter).await?;
+                    if tenant.is_some() {
+                        event_rows::keep_conversations(&mut events);
+                    }
+                    events
                 }
                 StoreReport::Workers => list_workers(store).await?,
             })

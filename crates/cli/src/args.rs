@@ -35,7 +35,7 @@ pub(crate) use plugin_args::{PluginArgs, PluginCommand};
 pub(crate) use prompt_argument::command_line_of_process;
 pub(crate) use sdk_args::SdkArgs;
 #[cfg(feature = "server")]
-pub(crate) use serve_args::{DashboardArgs, ServeArgs};
+pub(crate) use serve_args::{DashboardArgs, ScopeArg, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use unknown_flags::{ParsedLine, UnknownFlagPolicy, parse_words};
 use values::parse_uuid;
 pub(crate) use values::{
@@ -426,6 +426,9 @@ pub(crate) enum Command {
     /// Open the dashboard of a running server in the browser
     #[cfg(feature = "server")]
     Dashboard(DashboardArgs),
+    /// Manage the tokens of the API and what tenants may use
+    #[cfg(feature = "server")]
+    Token(TokenArgs),
     /// Show what confines the commands of a folder, and what they may touch
     #[command(subcommand)]
     Sandbox(inspect_args::SandboxCommand),

@@ -37,6 +37,8 @@ mod send_command;
 mod serve;
 mod show;
 pub(crate) mod stats;
+#[cfg(feature = "server")]
+mod token;
 mod trace;
 mod trust;
 mod worker;
@@ -141,6 +143,8 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Serve(args)) => Box::pin(serve::run(*args)).await,
         #[cfg(feature = "server")]
         Some(Command::Dashboard(args)) => dashboard::run(&args),
+        #[cfg(feature = "server")]
+        Some(Command::Token(args)) => token::run(&args).await,
         #[cfg(feature = "acp")]
         Some(Command::Acp(args)) => Box::pin(acp::run(*args)).await,
         Some(Command::Delete { conversation, store, json }) => {

@@ -14,6 +14,8 @@ mod inspect;
 mod interactive;
 mod logging;
 mod messages;
+#[cfg(feature = "server")]
+mod outbound_requests;
 mod output;
 mod prompt;
 mod sdk;

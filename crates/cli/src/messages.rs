@@ -32,6 +32,8 @@ mod state;
 mod status;
 mod stop;
 mod task_list;
+#[cfg(feature = "server")]
+mod tokens;
 mod trust;
 
 pub(crate) use agents::{
@@ -110,6 +112,11 @@ pub(crate) use stop::{
     stop_line, stopped, stopped_because, suspect_answer,
 };
 pub(crate) use task_list::task_lines;
+#[cfg(feature = "server")]
+pub(crate) use tokens::{
+    NO_TOKENS, no_such_token, not_a_tenant, tenant_limited, token_created, token_line,
+    token_revoked,
+};
 pub(crate) use trust::{
     TRUST_CHOICES, TRUST_CHOICES_HELP, folder_untrusted, grant_lines, too_much_to_trust,
     trust_question,

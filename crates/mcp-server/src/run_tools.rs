@@ -64,10 +64,12 @@ impl McpService {
         }
         let of_meta = meta.and_then(|meta| meta.get(META_KEY)).and_then(Value::as_str);
         let key = checked_key(idempotency_key.as_deref().or(of_meta))?;
+        let tenant = self.presenter.tenant();
         let lane = match &conversation_id {
             Some(id) => self.find_conversation(id).await?,
             None => {
-                let id = RunId::from_name(&format!("mcp conversation {key}"));
+                // Tenants choose their keys without knowing of each other.
+                let id = RunId::from_name(&format!("mcp conversation {tenant} {key}"));
                 LaneId::from(format!("conversation:{id}"))
             }
         };
@@ -75,7 +77,8 @@ impl McpService {
         let session = self.windlass.session(lane);
         let blocks = vec![ContentBlock::text(prompt.as_str())];
         let queue = PromptDelivery::Queue { settings: None };
-        let accepted = Box::pin(self.windlass.accept_prompt(&session, &run, blocks, queue)).await;
+        let accepting = self.windlass.accept_prompt_of(&tenant, &session, &run, blocks, queue);
+        let accepted = Box::pin(accepting).await;
         match accepted.map_err(store_problem)? {
             PromptAcceptance::Accepted => Ok(json!({
                 "run_id": run.as_str(),

@@ -4,6 +4,7 @@
 mod call_heartbeat;
 mod call_progress;
 mod clock;
+mod documents;
 mod hook_message;
 mod hook_model;
 mod hooks;
@@ -19,6 +20,10 @@ mod tool;
 pub use call_heartbeat::CallHeartbeat;
 pub use call_progress::{CallProgress, MAX_LIVE_OUTPUT_BYTES, ProgressReporter, ProgressStep};
 pub use clock::Clock;
+pub use documents::{
+    DEFAULT_TENANT, Document, DocumentFilter, DocumentQuery, LimitedTenant, RUN_CHANGE_KIND,
+    RunCount, TenantLimits, WEBHOOK_KIND, WriteCondition,
+};
 pub use hook_message::{HookMessage, HookMessageLevel, HookMessages};
 pub use hook_model::HookModel;
 pub use hooks::{HookContext, HookResponse, Hooks, NoHooks, RunMoment, SessionEndReason};

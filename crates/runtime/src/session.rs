@@ -5,6 +5,7 @@ mod commands;
 mod lane_watch;
 pub(crate) mod run_outcome;
 mod run_stream;
+mod tenant_prompts;
 
 pub use run_outcome::RunOutcome;
 pub use run_stream::RunStream;
@@ -24,7 +25,7 @@ use crate::driver::{self, DriveError};
 use crate::feed::{OwnerFeed, StreamOptions, Subscription};
 use crate::lane_host::LaneHost;
 use crate::ports::{
-    EnqueuedMessage, INBOX_PAGE_MESSAGES, OutboxMessage, RemovedLanes, SessionEndReason, StoreError,
+    INBOX_PAGE_MESSAGES, OutboxMessage, RemovedLanes, SessionEndReason, StoreError,
 };
 
 /// A handle to one conversation: sends prompts, answers questions, cancels runs and reads the log.
@@ -165,8 +166,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Invalid`] if the id is not a UUID, and another [`StoreError`] if the
-    /// store fails.
+    /// Returns a [`StoreError`] if the id is not a UUID or the store fails.
     pub async fn enqueue_as(
         &self,
         run: &RunId,
@@ -481,7 +481,7 @@ impl Session {
         &self,
         idempotency_key: Arc<str>,
         body: InboxCommand,
-    ) -> Result<EnqueuedMessage, StoreError> {
+    ) -> Result<crate::ports::EnqueuedMessage, StoreError> {
         let message = OutboxMessage { idempotency_key, body };
         let store = &self.host.agent().ports.store;
         let enqueued = store.enqueue_message(self.lane.clone(), message).await?;

@@ -9,12 +9,14 @@ use axum::http::{HeaderMap, HeaderName, Method, Uri, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::ServerConfig;
 use crate::body;
+use crate::caller::{Caller, required_scope};
 use crate::config::{MAX_BODY_BYTES, REQUEST_TIMEOUT};
 use crate::dashboard::is_dashboard_path;
+use crate::files::MAX_UPLOAD_BYTES;
 use crate::problem::{Problem, ProblemCode};
 use crate::router::ApiState;
-use crate::{AccessToken, ServerConfig};
 
 #[cfg(test)]
 #[path = "access_tests.rs"]
@@ -30,10 +32,12 @@ const TOKEN_PARAMETERS: [&str; 5] = ["token", "access_token", "api_key", "apikey
 /// dashboard, which hold no data.
 pub(crate) const LIVENESS_PATH: &str = "/healthz";
 
+/// The path that takes larger bodies than others.
+pub(crate) const UPLOAD_PATH: &str = "/v1/files";
+
 /// What a request must bring to be let in.
 #[derive(Debug)]
 pub(crate) struct AccessRules {
-    token: AccessToken,
     /// The values of `Host` by which clients may address this server, in lower case.
     hosts: BTreeSet<String>,
 }
@@ -62,19 +66,14 @@ impl AccessRules {
             hosts.insert(format!("{name}:{port}"));
             hosts.insert(name);
         }
-        Self { token: config.token.clone(), hosts }
+        Self { hosts }
     }
 
-    /// Checks everything but the body of a request.
+    /// Checks what a request says of itself, before who sends it and its body.
     fn check(&self, head: &RequestHead<'_>) -> Result<(), Problem> {
         self.check_host(head)?;
         self.check_origin(head)?;
-        check_query(head.uri)?;
-        let path = head.uri.path();
-        if path != LIVENESS_PATH && !is_dashboard_path(path) {
-            self.check_token(head.headers)?;
-        }
-        check_body_headers(head)
+        check_query(head.uri)
     }
 
     /// A name that an attacker controls may resolve to this machine (DNS rebinding); the browser
@@ -118,21 +117,6 @@ impl AccessRules {
         }
         Ok(())
     }
-
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let presented = single_value(headers, &header::AUTHORIZATION).and_then(bearer_token);
-        match presented {
-            Some(token) if self.token.matches(token) => Ok(()),
-            Some(_) => Err(Problem::new(
-                ProblemCode::Unauthorized,
-                "the token is not valid; use the one in the server's token file",
-            )),
-            None => Err(Problem::new(
-                ProblemCode::Unauthorized,
-                "send the server's token in the header `Authorization: Bearer TOKEN`",
-            )),
-        }
-    }
 }
 
 /// What a request says before its body.
@@ -148,6 +132,11 @@ fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     values.next().is_none().then(|| value.to_str().ok()).flatten()
+}
+
+/// The token that a request presents.
+fn presented_token(headers: &HeaderMap) -> Option<&str> {
+    single_value(headers, &header::AUTHORIZATION).and_then(bearer_token)
 }
 
 fn bearer_token(value: &str) -> Option<&str> {
@@ -181,10 +170,10 @@ fn check_body_headers(head: &RequestHead<'_>) -> Result<(), Problem> {
     if length.is_none_or(|length| length == "0") {
         return Ok(());
     }
-    let is_too_large =
-        |length: &str| length.parse().is_ok_and(|bytes: u64| bytes > MAX_BODY_BYTES as u64);
+    let limit = body_limit(head.uri.path());
+    let is_too_large = |length: &str| length.parse().is_ok_and(|bytes: u64| bytes > limit as u64);
     if length.is_some_and(is_too_large) {
-        return Err(body::body_too_large());
+        return Err(body::body_too_large(limit));
     }
     let media_type = single_value(head.headers, &header::CONTENT_TYPE).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
@@ -197,10 +186,15 @@ fn check_body_headers(head: &RequestHead<'_>) -> Result<(), Problem> {
     }
 }
 
+/// The largest body of a request to a resource.
+fn body_limit(path: &str) -> usize {
+    if path == UPLOAD_PATH { MAX_UPLOAD_BYTES } else { MAX_BODY_BYTES }
+}
+
 /// Lets a request through, or answers it with a problem.
 pub(crate) async fn guard_request(
     State(state): State<ApiState>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let head = RequestHead {
@@ -209,8 +203,9 @@ pub(crate) async fn guard_request(
         version: request.version(),
         headers: request.headers(),
     };
-    if let Err(problem) = state.access.check(&head) {
-        return refuse(problem);
+    match admit(&state, &head).await {
+        Ok(caller) => request.extensions_mut().extend(caller_extension(caller)),
+        Err(problem) => return refuse(problem),
     }
     match tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)).await {
         Ok(response) => response,
@@ -219,6 +214,33 @@ pub(crate) async fn guard_request(
             "the request was not complete in time; send it again",
         )),
     }
+}
+
+fn caller_extension(caller: Option<Caller>) -> axum::http::Extensions {
+    let mut extensions = axum::http::Extensions::new();
+    if let Some(caller) = caller {
+        extensions.insert(caller);
+    }
+    extensions
+}
+
+/// Checks everything but the body of a request; returns who sends it, if that matters.
+async fn admit(state: &ApiState, head: &RequestHead<'_>) -> Result<Option<Caller>, Problem> {
+    state.access.check(head)?;
+    let path = head.uri.path();
+    let mut caller = None;
+    if path != LIVENESS_PATH && !is_dashboard_path(path) {
+        let Some(presented) = presented_token(head.headers) else {
+            let detail = "send a token in the header `Authorization: Bearer TOKEN`";
+            return Err(state.authenticator.refusal(detail));
+        };
+        let store = state.windlass.store();
+        let known = state.authenticator.authenticate(store, presented).await?;
+        known.check_scope(required_scope(head.method, path))?;
+        caller = Some(known);
+    }
+    check_body_headers(head)?;
+    Ok(caller)
 }
 
 /// The response to a request that is not handled. Its body was not read, so the connection cannot

@@ -23,7 +23,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for ApiBody<T> {
         let bytes =
             Bytes::from_request(request, state).await.map_err(|rejection| {
                 match rejection.into_response().status() {
-                    StatusCode::PAYLOAD_TOO_LARGE => body_too_large(),
+                    StatusCode::PAYLOAD_TOO_LARGE => body_too_large(MAX_BODY_BYTES),
                     _ => Problem::invalid("the body did not arrive completely; send it again"),
                 }
             })?;
@@ -40,8 +40,8 @@ fn parse_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 }
 
 /// The problem with a body over the limit.
-pub(crate) fn body_too_large() -> Problem {
-    let detail = format!("a body may have {MAX_BODY_BYTES} bytes; send less");
+pub(crate) fn body_too_large(limit: usize) -> Problem {
+    let detail = format!("a body may have {limit} bytes; send less");
     Problem::new(ProblemCode::BodyTooLarge, detail)
 }
 

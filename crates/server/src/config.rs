@@ -17,6 +17,8 @@ pub struct ServerConfig {
     pub tls: Option<TlsFiles>,
     /// Further names by which clients may address the server: `HOST` or `HOST:PORT`.
     pub allowed_hosts: Vec<String>,
+    /// Requests per second that are answered for each token.
+    pub requests_per_second: u32,
 }
 
 /// Whether clients on other machines are protected on their way.

@@ -11,6 +11,7 @@ use windlass::messages::{
 use windlass::ports::StoreError;
 
 use crate::body::ApiQuery;
+use crate::caller::Caller;
 use crate::json::ApiJson;
 use crate::lookup;
 use crate::problem::{Problem, ProblemCode};
@@ -49,17 +50,19 @@ pub(crate) fn message_options() -> MessageOptions {
 /// `GET /v1/conversations/{conversation_id}`.
 pub(crate) async fn show_conversation(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<ApiJson<ConversationView>, Problem> {
-    Ok(ApiJson(ConversationView::new(&lookup::find_conversation(&state, &id).await?)))
+    Ok(ApiJson(ConversationView::new(&lookup::find_conversation(&state, &caller, &id).await?)))
 }
 
 /// `DELETE /v1/conversations/{conversation_id}`.
 pub(crate) async fn delete_conversation(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    let lane = lookup::find_conversation(&state, &id).await?.lane;
+    let lane = lookup::find_conversation(&state, &caller, &id).await?.lane;
     match state.windlass.session(lane).delete().await {
         Ok(_) => Ok(StatusCode::NO_CONTENT),
         Err(error @ (StoreError::Invalid { .. } | StoreError::Busy { .. })) => {
@@ -72,12 +75,13 @@ pub(crate) async fn delete_conversation(
 /// `GET /v1/conversations/{conversation_id}/messages`.
 pub(crate) async fn list_messages(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
     ApiQuery(given): ApiQuery<MessageListParameters>,
 ) -> Result<ApiJson<Page<PlacedMessage>>, Problem> {
     let limit = check_limit(given.limit)?;
     let after = parse_position("cursor", given.cursor.as_deref())?;
-    let lane = lookup::find_conversation(&state, &id).await?.lane;
+    let lane = lookup::find_conversation(&state, &caller, &id).await?.lane;
     let session = state.windlass.session(lane);
     let mut log = Box::pin(MessageLog::open(&session, after, message_options())).await?;
     let mut data: Vec<PlacedMessage> = Vec::new();

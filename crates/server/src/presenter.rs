@@ -1,5 +1,7 @@
 //! What the program that serves contributes: it knows models and profiles, and has the sentences.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use windlass::core::log::inbox::AnswerKind;
 use windlass::core::settings::run_settings::RunSettings;
@@ -55,8 +57,8 @@ pub enum StoreReport {
         /// Which runs are counted.
         filter: StatsFilter,
     },
-    /// The newest events of all conversations and workers.
-    Events(EventFilter),
+    /// The newest events of the conversations of a tenant, or of all conversations and workers.
+    Events(EventFilter, Option<Arc<str>>),
     /// The workers that are registered.
     Workers,
 }

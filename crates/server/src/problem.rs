@@ -23,6 +23,10 @@ pub(crate) struct Problem {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ProblemCode {
     Unauthorized,
+    Forbidden,
+    RateLimited,
+    LimitReached,
+    Conflict,
     TokenInUrl,
     HostNotAllowed,
     OriginNotAllowed,
@@ -65,6 +69,10 @@ impl ProblemCode {
     fn row(self) -> (StatusCode, &'static str) {
         match self {
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "a valid token is required"),
+            Self::Forbidden => (StatusCode::FORBIDDEN, "the token may not do this"),
+            Self::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "too many requests"),
+            Self::LimitReached => (StatusCode::TOO_MANY_REQUESTS, "a limit is reached"),
+            Self::Conflict => (StatusCode::CONFLICT, "changed at the same moment"),
             Self::TokenInUrl => (StatusCode::BAD_REQUEST, "tokens in addresses are refused"),
             Self::HostNotAllowed => (StatusCode::MISDIRECTED_REQUEST, "unknown host"),
             Self::OriginNotAllowed => (StatusCode::FORBIDDEN, "cross-site request"),
@@ -96,6 +104,10 @@ impl ProblemCode {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::RateLimited => "rate_limited",
+            Self::LimitReached => "limit_reached",
+            Self::Conflict => "conflict",
             Self::TokenInUrl => "token_in_url",
             Self::HostNotAllowed => "host_not_allowed",
             Self::OriginNotAllowed => "origin_not_allowed",
@@ -133,9 +145,13 @@ impl Problem {
     }
 
     /// The code of the problem.
-    #[cfg(test)]
     pub(crate) fn code(&self) -> ProblemCode {
         self.code
+    }
+
+    /// What is wrong, and what to do.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
     }
 
     /// The problem as JSON.
@@ -156,6 +172,7 @@ impl From<StoreError> for Problem {
         let code = match &error {
             StoreError::LaneNotFound { .. } => ProblemCode::NotFound,
             StoreError::Invalid { .. } => ProblemCode::InvalidRequest,
+            StoreError::LimitReached { .. } => ProblemCode::LimitReached,
             StoreError::Fenced { .. }
             | StoreError::Busy { .. }
             | StoreError::DiskFull { .. }
@@ -199,6 +216,9 @@ impl IntoResponse for Problem {
         let (status, _) = self.code.row();
         let body = serde_json::to_string(&self.details()).unwrap_or_default();
         let mut response = (status, [(header::CONTENT_TYPE, MEDIA_TYPE)], body).into_response();
+        if matches!(self.code, ProblemCode::RateLimited | ProblemCode::LimitReached) {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
         if self.code == ProblemCode::Unauthorized {
             let scheme = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);

@@ -10,10 +10,12 @@ use windlass::core::log::ids::QuestionId;
 use windlass::core::log::inbox::{AnswerChannel, AnswerKind, AnswerSource};
 use windlass::core::message::content_block::ToolUse;
 use windlass::core::run::question::QuestionKind;
+use windlass::core::stop::RunState;
 use windlass::messages::format_iso_time;
-use windlass::{AnswerAcceptance, HumanAnswer, OpenQuestion};
+use windlass::{AnswerAcceptance, HumanAnswer, OpenQuestion, RunQuery};
 
 use crate::body::{ApiBody, ApiQuery};
+use crate::caller::Caller;
 use crate::json::ApiJson;
 use crate::lookup;
 use crate::problem::{Problem, ProblemCode};
@@ -219,44 +221,66 @@ impl AnswerWord {
 /// `GET /v1/questions`.
 pub(crate) async fn list_questions(
     State(state): State<ApiState>,
+    caller: Caller,
     ApiQuery(given): ApiQuery<QuestionListParameters>,
 ) -> Result<ApiJson<Page<QuestionView>>, Problem> {
     let open = match &given.run_id {
         Some(id) => {
-            let run = lookup::find_run(&state, id).await?;
+            let run = lookup::find_run(&state, &caller, id).await?;
             Box::pin(state.windlass.questions_of_run(&run)).await?
         }
-        None => Box::pin(state.windlass.open_questions(MAX_RUNS)).await?,
+        None => open_questions(&state, &caller).await?,
     };
     let data = open.iter().map(|open| QuestionView::new(&state, open)).collect();
     Ok(ApiJson(Page { data, next_cursor: None }))
 }
 
+/// The open questions that the caller sees.
+async fn open_questions(state: &ApiState, caller: &Caller) -> Result<Vec<OpenQuestion>, Problem> {
+    let mut query = RunQuery { states: vec![RunState::WaitingOnHuman], ..RunQuery::default() };
+    query.tenant = caller.tenant().map(|tenant| tenant.to_string());
+    let mut found = Vec::new();
+    for run in Box::pin(state.windlass.list_runs(&query, MAX_RUNS)).await?.runs {
+        found.extend(Box::pin(state.windlass.questions_of_run(&run)).await?);
+    }
+    Ok(found)
+}
+
 /// `POST /v1/questions/{run_id}/{question_id}/answer`.
 pub(crate) async fn answer_question(
     State(state): State<ApiState>,
+    caller: Caller,
     Path((run, number)): Path<(String, String)>,
     ApiBody(body): ApiBody<NewAnswer>,
 ) -> Result<Response, Problem> {
-    let text = check_text(&body)?;
+    let text = check_text(body.answer, body.text.as_deref())?;
     let missing = || Problem::not_found("question");
     let number: QuestionId = number.parse().map_err(|_| missing())?;
-    let run = lookup::find_run(&state, &run).await.map_err(|_| missing())?;
-    let closed = || {
-        let detail = "the question has an answer already, or its run does not wait any more; list \
-                      the open ones";
-        Problem::new(ProblemCode::QuestionClosed, detail)
-    };
+    let run = lookup::find_run(&state, &caller, &run).await.map_err(|_| missing())?;
     let open = Box::pin(state.windlass.find_question(&run, number)).await?;
     let open = open.filter(|_| !run.cancel_requested).ok_or_else(closed)?;
-    let answer = body.answer.to_answer(text);
+    answer_open(&state, &open, body.input_hash.as_deref(), body.answer, text).await?;
+    let body = AcceptedAnswer { run_id: run.run.to_string(), question_id: number };
+    Ok((StatusCode::ACCEPTED, ApiJson(body)).into_response())
+}
+
+fn closed() -> Problem {
+    let detail = "the question has an answer already, or its run does not wait any more; list \
+                  the open ones";
+    Problem::new(ProblemCode::QuestionClosed, detail)
+}
+
+async fn answer_open(
+    state: &ApiState,
+    open: &OpenQuestion,
+    hash: Option<&str>,
+    word: AnswerWord,
+    text: String,
+) -> Result<(), Problem> {
     let source = AnswerSource::new(AnswerChannel::Api);
-    let hash = body.input_hash.as_deref();
-    match Box::pin(state.windlass.answer_question(&open, hash, answer, source)).await? {
-        AnswerAcceptance::Accepted => {
-            let body = AcceptedAnswer { run_id: run.run.to_string(), question_id: number };
-            Ok((StatusCode::ACCEPTED, ApiJson(body)).into_response())
-        }
+    let answer = word.to_answer(text);
+    match Box::pin(state.windlass.answer_question(open, hash, answer, source)).await? {
+        AnswerAcceptance::Accepted => Ok(()),
         AnswerAcceptance::Closed => Err(closed()),
         AnswerAcceptance::CallChanged if hash.is_none() => Err(Problem::invalid(
             "the question is about a call; repeat the `input_hash` that was shown with it",
@@ -273,18 +297,66 @@ pub(crate) async fn answer_question(
     }
 }
 
-fn check_text(body: &NewAnswer) -> Result<String, Problem> {
-    let text = body.text.clone().unwrap_or_default();
+/// An answer to all open questions about the same call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EqualAnswer {
+    /// The tool of the call.
+    tool_name: String,
+    /// The hash of the arguments that were shown: only questions about exactly these are answered.
+    input_hash: String,
+    /// The answer.
+    answer: AnswerWord,
+    /// The text of `mark_done`, or the reason of `deny`.
+    #[serde(default)]
+    text: Option<String>,
+}
+
+/// `POST /v1/questions/answer`: answers several equal questions at once.
+pub(crate) async fn answer_equal(
+    State(state): State<ApiState>,
+    caller: Caller,
+    ApiBody(body): ApiBody<EqualAnswer>,
+) -> Result<Response, Problem> {
+    let text = check_text(body.answer, body.text.as_deref())?;
+    let mut answered = Vec::new();
+    for open in open_questions(&state, &caller).await? {
+        let is_equal = open.tool_use().is_some_and(|call| *call.name == *body.tool_name)
+            && open.input_hash().as_deref() == Some(&*body.input_hash)
+            && !open.run.cancel_requested;
+        if !is_equal {
+            continue;
+        }
+        let hash = Some(&*body.input_hash);
+        match answer_open(&state, &open, hash, body.answer, text.clone()).await {
+            Ok(()) => answered.push(AcceptedAnswer {
+                run_id: open.run.run.to_string(),
+                question_id: open.question.id,
+            }),
+            // Somebody else was faster.
+            Err(problem) if problem.code() == ProblemCode::QuestionClosed => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    if answered.is_empty() {
+        return Err(closed());
+    }
+    let page = Page { data: answered, next_cursor: None };
+    Ok((StatusCode::ACCEPTED, ApiJson(page)).into_response())
+}
+
+fn check_text(word: AnswerWord, given: Option<&str>) -> Result<String, Problem> {
+    let text = given.unwrap_or_default().to_owned();
     if text.len() > MAX_ANSWER_CHARS {
         return Err(Problem::invalid(format!("`text` may have {MAX_ANSWER_CHARS} bytes")));
     }
-    match body.answer {
+    match word {
         AnswerWord::Text if text.trim().is_empty() => {
             Err(Problem::invalid("`text` requires the answer in the field `text`"))
         }
         AnswerWord::Text | AnswerWord::Deny | AnswerWord::MarkDone => Ok(text),
         AnswerWord::Allow | AnswerWord::Retry | AnswerWord::Abandon | AnswerWord::Continue => {
-            match body.text {
+            match given {
                 None => Ok(text),
                 Some(_) => Err(Problem::invalid("this answer takes no `text`; leave it out")),
             }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::body::ApiQuery;
+use crate::caller::Caller;
 use crate::json::ApiJson;
 use crate::lookup;
 use crate::presenter::{EventFilter, RunReport, StatsFilter, StoreReport};
@@ -48,59 +49,67 @@ impl EventListParameters {
 
 async fn report_run(
     state: ApiState,
+    caller: Caller,
     id: String,
     report: RunReport,
 ) -> Result<ApiJson<Value>, Problem> {
-    let run = lookup::find_run(&state, &id).await?;
+    let run = lookup::find_run(&state, &caller, &id).await?;
     Ok(ApiJson(state.presenter.report_run(report, run).await?))
 }
 
 /// `GET /v1/runs/{run_id}/explain`.
 pub(crate) async fn explain_run(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<ApiJson<Value>, Problem> {
-    report_run(state, id, RunReport::Explain).await
+    report_run(state, caller, id, RunReport::Explain).await
 }
 
 /// `GET /v1/runs/{run_id}/trace`.
 pub(crate) async fn trace_run(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<ApiJson<Value>, Problem> {
-    report_run(state, id, RunReport::Trace).await
+    report_run(state, caller, id, RunReport::Trace).await
 }
 
 /// `GET /v1/runs/{run_id}/events`.
 pub(crate) async fn list_run_events(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
     ApiQuery(given): ApiQuery<EventListParameters>,
 ) -> Result<ApiJson<Value>, Problem> {
-    report_run(state, id, RunReport::Events(given.into_filter()?)).await
+    report_run(state, caller, id, RunReport::Events(given.into_filter()?)).await
 }
 
 /// `GET /v1/runs/{run_id}/raw`.
 pub(crate) async fn list_raw_responses(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<ApiJson<Value>, Problem> {
-    report_run(state, id, RunReport::Raw).await
+    report_run(state, caller, id, RunReport::Raw).await
 }
 
 /// `GET /v1/runs/{run_id}/journal`.
 pub(crate) async fn show_journal(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<ApiJson<Value>, Problem> {
-    report_run(state, id, RunReport::Journal).await
+    report_run(state, caller, id, RunReport::Journal).await
 }
 
 /// `GET /v1/stats`.
 pub(crate) async fn show_stats(
     State(state): State<ApiState>,
+    caller: Caller,
     ApiQuery(given): ApiQuery<StatsParameters>,
 ) -> Result<ApiJson<Value>, Problem> {
+    caller.check_operator()?;
     let StatsParameters { days, agent, profile, model } = given;
     let report = StoreReport::Stats { days, filter: StatsFilter { agent, profile, model } };
     Ok(ApiJson(state.presenter.report_store(report).await?))
@@ -109,13 +118,18 @@ pub(crate) async fn show_stats(
 /// `GET /v1/events`.
 pub(crate) async fn list_events(
     State(state): State<ApiState>,
+    caller: Caller,
     ApiQuery(given): ApiQuery<EventListParameters>,
 ) -> Result<ApiJson<Value>, Problem> {
-    let report = StoreReport::Events(given.into_filter()?);
+    let report = StoreReport::Events(given.into_filter()?, caller.tenant().cloned());
     Ok(ApiJson(state.presenter.report_store(report).await?))
 }
 
 /// `GET /v1/workers`.
-pub(crate) async fn list_workers(State(state): State<ApiState>) -> Result<ApiJson<Value>, Problem> {
+pub(crate) async fn list_workers(
+    State(state): State<ApiState>,
+    caller: Caller,
+) -> Result<ApiJson<Value>, Problem> {
+    caller.check_operator()?;
     Ok(ApiJson(state.presenter.report_store(StoreReport::Workers).await?))
 }

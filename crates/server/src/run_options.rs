@@ -1,10 +1,10 @@
 //! Settings that a prompt brings for its own run.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Settings of one run. What is not given is as the worker of the run is configured.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunOptions {
     /// The model, by the name that `--model` takes.

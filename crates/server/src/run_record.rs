@@ -8,6 +8,7 @@ use windlass::core::log::ids::Seq;
 use windlass::messages::{RunTimeline, TimelineBuilder};
 
 use crate::body::ApiQuery;
+use crate::caller::Caller;
 use crate::json::ApiJson;
 use crate::lookup;
 use crate::problem::Problem;
@@ -31,9 +32,10 @@ pub(crate) struct EntryListParameters {
 /// `GET /v1/runs/{run_id}/timeline`.
 pub(crate) async fn show_timeline(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<ApiJson<RunTimeline>, Problem> {
-    let run = lookup::find_run(&state, &id).await?;
+    let run = lookup::find_run(&state, &caller, &id).await?;
     let session = state.windlass.session(run.lane);
     let mut builder = TimelineBuilder::new(run.run);
     let mut after = 0;
@@ -50,11 +52,12 @@ pub(crate) async fn show_timeline(
 /// `GET /v1/runs/{run_id}/entries`: the log of the conversation of the run, oldest first.
 pub(crate) async fn list_entries(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
     ApiQuery(given): ApiQuery<EntryListParameters>,
 ) -> Result<ApiJson<Page<Value>>, Problem> {
     let limit = check_limit(given.limit)?;
-    let run = lookup::find_run(&state, &id).await?;
+    let run = lookup::find_run(&state, &caller, &id).await?;
     let session = state.windlass.session(run.lane);
     let entries = session.read_entries(given.cursor.unwrap_or_default(), limit).await?;
     let next_cursor =

@@ -14,11 +14,14 @@ use tokio_util::sync::CancellationToken;
 use windlass::Windlass;
 
 use crate::access::AccessRules;
+use crate::authenticator::Authenticator;
 use crate::change_stream::ChangeWatch;
 use crate::config::{MAX_CONNECTIONS, MAX_STREAMS};
+use crate::metrics::Metrics;
+use crate::outbound::Outbound;
 use crate::presenter::Presenter;
 use crate::router::{ApiState, build_router};
-use crate::{ServerConfig, connection, tls};
+use crate::{ServerConfig, background_work, connection, tls};
 
 /// The pause after a connection could not be accepted, for instance because no file descriptor is
 /// free.
@@ -30,6 +33,7 @@ pub struct Server {
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
     router: axum::Router,
+    state: ApiState,
     stop: CancellationToken,
 }
 
@@ -75,6 +79,7 @@ impl Server {
         config: &ServerConfig,
         windlass: Windlass,
         presenter: Arc<dyn Presenter>,
+        outbound: Arc<dyn Outbound>,
     ) -> Result<Self, ServerError> {
         let stop = CancellationToken::new();
         let tls = config.tls.as_ref().map(tls::open_acceptor).transpose()?;
@@ -83,15 +88,21 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         let access = Arc::new(AccessRules::new(config, address));
         let changes = ChangeWatch::start(windlass.clone(), stop.clone());
-        let router = build_router(ApiState {
+        let authenticator = Authenticator::new(config.token.clone(), config.requests_per_second);
+        let state = ApiState {
             windlass,
             access,
+            authenticator: Arc::new(authenticator),
             presenter,
+            outbound,
+            metrics: Arc::new(Metrics::new()),
+            connections: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             changes,
             stop: stop.clone(),
-        });
-        Ok(Self { listener, address, tls, router, stop })
+        };
+        let router = build_router(state.clone());
+        Ok(Self { listener, address, tls, router, state, stop })
     }
 
     /// Returns the address of the server: `http://HOST:PORT`.
@@ -109,8 +120,9 @@ impl Server {
 
     /// Serves requests until the server is told to stop and all connections have ended.
     pub async fn serve(self) {
-        let Self { listener, address: _, tls, router, stop } = self;
-        let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let Self { listener, address: _, tls, router, state, stop } = self;
+        let permits = Arc::clone(&state.connections);
+        let background = tokio::spawn(background_work::run(state));
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -127,6 +139,7 @@ impl Server {
         }
         drop(listener);
         while connections.join_next().await.is_some() {}
+        let _ = background.await;
     }
 }
 

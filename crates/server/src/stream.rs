@@ -20,6 +20,7 @@ use windlass::core::log::ids::{LaneId, RunId};
 use windlass::messages::{LogItem, LogPosition, MessageLog, MessageOptions, format_iso_time};
 
 use crate::body::ApiQuery;
+use crate::caller::Caller;
 use crate::conversations::{message_options, parse_position};
 use crate::lookup;
 use crate::problem::{Problem, ProblemCode};
@@ -28,7 +29,7 @@ use crate::sse::{HEARTBEAT, RETRY, encode_event};
 use crate::views::state_name;
 
 /// The longest silence of a stream.
-const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
+pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Items that are read from the log at once.
 const PAGE_ITEMS: usize = 64;
@@ -62,11 +63,12 @@ pub(crate) struct RunStateEvent {
 /// `GET /v1/conversations/{conversation_id}/stream`.
 pub(crate) async fn stream_conversation(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
     headers: HeaderMap,
     ApiQuery(given): ApiQuery<StreamParameters>,
 ) -> Result<Response, Problem> {
-    let lane = lookup::find_conversation(&state, &id).await?.lane;
+    let lane = lookup::find_conversation(&state, &caller, &id).await?.lane;
     let start = StreamStart::from_request(&headers, &given)?;
     let events = Box::pin(start.open(&state, lane, None)).await?;
     Ok(events.into_response())
@@ -75,11 +77,12 @@ pub(crate) async fn stream_conversation(
 /// `GET /v1/runs/{run_id}/stream`: ends with the run.
 pub(crate) async fn stream_run(
     State(state): State<ApiState>,
+    caller: Caller,
     Path(id): Path<String>,
     headers: HeaderMap,
     ApiQuery(given): ApiQuery<StreamParameters>,
 ) -> Result<Response, Problem> {
-    let run = lookup::find_run(&state, &id).await?;
+    let run = lookup::find_run(&state, &caller, &id).await?;
     let start = StreamStart::from_request(&headers, &given)?;
     let is_over = run.cause.is_some();
     let mut events = Box::pin(start.open(&state, run.lane, Some(run.run))).await?;
@@ -101,7 +104,7 @@ struct StreamStart {
 
 impl StreamStart {
     fn from_request(headers: &HeaderMap, given: &StreamParameters) -> Result<Self, Problem> {
-        let last = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default());
+        let last = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or("not text"));
         let after = match last.filter(|id| !id.is_empty()) {
             Some(id) => parse_position("Last-Event-ID", Some(id))?,
             None => parse_position("after", given.after.as_deref())?,
@@ -124,6 +127,12 @@ impl StreamStart {
             let detail = "too many streams are open; close some, or use another server";
             Problem::new(ProblemCode::TooManyStreams, detail)
         })?;
+        let head = state.windlass.find_conversation(&lane).await?.map_or(0, |found| found.head);
+        if self.after.entry > head {
+            let detail = "the position lies after the end of the log, so it is one of another \
+                          conversation; begin again without it";
+            return Err(Problem::invalid(detail));
+        }
         let session = state.windlass.session(lane);
         let log = MessageLog::open(&session, self.after, self.options).await?;
         Ok(EventStream {

@@ -137,8 +137,18 @@ fn create_private_file(path: &Path) -> io::Result<()> {
 }
 
 /// A new token: 256 bits of the system's random number generator.
-fn random_token() -> io::Result<String> {
+pub(crate) fn random_token() -> io::Result<String> {
+    Ok(format!("{TOKEN_PREFIX}{}", hex::encode(random_bytes()?)))
+}
+
+/// 256 bits of the system's random number generator.
+pub(crate) fn random_bytes() -> io::Result<[u8; TOKEN_BYTES]> {
     let mut bytes = [0; TOKEN_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(format!("{TOKEN_PREFIX}{}", hex::encode(bytes)))
+    Ok(bytes)
+}
+
+/// The hash under which a token is stored.
+pub(crate) fn hash_token(text: &str) -> String {
+    hex::encode(Sha256::digest(text.as_bytes()))
 }

@@ -1,10 +1,19 @@
 //! Conversations and runs, as the API shows them.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use windlass::core::log::ids::UnixMillis;
 use windlass::core::stop::RunState;
 use windlass::messages::format_iso_time;
-use windlass::ports::{LaneInfo, RunInfo};
+use windlass::ports::{DocumentFilter, LaneInfo, RunInfo, Store, StoreError};
+
+use crate::caller::Caller;
+use crate::documents::{self, DocumentBody, Stored};
+use crate::problem::Problem;
+use crate::run_labels::{self, RunLabels};
+use crate::runs::check_limit;
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -13,6 +22,8 @@ pub(crate) struct RunView {
     run_id: String,
     /// The conversation of the run.
     conversation_id: String,
+    /// The tenant that it belongs to.
+    tenant: String,
     /// What the run does now: `queued`, `running`, `waiting_on_human`, `waiting_on_provider`,
     /// `completed`, `failed`, `cancelled` or `timed_out`. A run that is `timed_out` without a stop
     /// cause was interrupted: its process is gone.
@@ -40,15 +51,22 @@ pub(crate) struct RunView {
     cost_usd_micros: Option<u64>,
     /// When the run reached its state, in ISO 8601.
     updated_at: String,
+    /// When its prompt is delivered, in ISO 8601, if that was put off.
+    deliver_at: Option<String>,
+    /// Tags that were given with its prompt.
+    tags: Vec<String>,
+    /// Fields that were given with its prompt.
+    metadata: BTreeMap<String, String>,
 }
 
 impl RunView {
-    pub(crate) fn new(run: &RunInfo) -> Self {
+    pub(crate) fn new(run: &RunInfo, labels: RunLabels) -> Self {
         let about = &run.description;
         let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(str::to_owned);
         Self {
             run_id: run.run.as_str().to_owned(),
             conversation_id: run.lane.session_id().to_owned(),
+            tenant: run.tenant.to_string(),
             state: state_name(run.state),
             stop_cause: run.cause.map(|cause| cause.as_str()),
             prompt: text(&about.prompt),
@@ -61,8 +79,60 @@ impl RunView {
             is_cancel_requested: run.cancel_requested,
             cost_usd_micros: run.usd_micros,
             updated_at: format_iso_time(run.at),
+            deliver_at: None,
+            tags: labels.tags,
+            metadata: labels.metadata,
         }
     }
+
+    /// The run as one whose prompt is delivered later.
+    pub(crate) fn deliver_at(self, at: Option<UnixMillis>) -> Self {
+        Self { deliver_at: at.map(format_iso_time), ..self }
+    }
+}
+
+/// Returns runs with their labels.
+pub(crate) async fn run_views(
+    store: &dyn Store,
+    runs: &[RunInfo],
+) -> Result<Vec<RunView>, StoreError> {
+    let mut labels = run_labels::labels_of(store, runs.iter().map(|run| run.run.as_str())).await?;
+    let views = runs.iter().map(|run| {
+        let labels = labels.remove(run.run.as_str()).unwrap_or_default();
+        RunView::new(run, labels)
+    });
+    Ok(views.collect())
+}
+
+/// Which part of a list is wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ListParameters {
+    /// Items at most, 1 to 500 (50 if not given).
+    limit: Option<usize>,
+    /// Continues a list after the part that gave this cursor.
+    cursor: Option<String>,
+}
+
+/// Lists the documents of a kind that the caller sees.
+pub(crate) async fn document_page<T: DocumentBody, V>(
+    store: &dyn Store,
+    caller: &Caller,
+    given: &ListParameters,
+    filter: DocumentFilter,
+    view: impl Fn(&Stored<T>) -> V,
+) -> Result<Page<V>, Problem> {
+    let limit = check_limit(given.limit)?;
+    let after = given.cursor.as_deref().unwrap_or_default();
+    if after.contains('\0') {
+        return Err(Problem::invalid("`cursor` is not one that a list gave"));
+    }
+    let mut found: Vec<Stored<T>> =
+        documents::list_page(store, caller.tenant(), filter, after, limit + 1).await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let last = found.last().filter(|_| has_more).map(|last| last.key.to_string());
+    Ok(Page { data: found.iter().map(view).collect(), next_cursor: last })
 }
 
 /// The name of a state, as logs and tables have it.
@@ -87,6 +157,8 @@ pub(crate) struct ConversationView {
     active_run_id: Option<String>,
     /// The folder in which it was started.
     folder: Option<String>,
+    /// The tenant that it belongs to.
+    tenant: String,
     /// The agent that drives it.
     agent: Option<String>,
     /// The worker that drives it at this moment.
@@ -101,6 +173,7 @@ impl ConversationView {
             position: lane.head.to_string(),
             active_run_id: lane.active_run.as_ref().map(|run| run.as_str().to_owned()),
             folder: given(&lane.affinity.folder),
+            tenant: lane.affinity.tenant.to_string(),
             agent: given(&lane.affinity.agent),
             worker_id: lane.owner.as_deref().map(str::to_owned),
         }

@@ -6,6 +6,7 @@
 pub mod append;
 pub mod claim;
 pub mod concurrent_lanes;
+pub mod documents;
 pub mod fence;
 pub mod fork;
 pub mod inbox;
@@ -18,6 +19,7 @@ pub mod retention;
 pub mod rows;
 pub mod runnable_lanes;
 pub mod statistics;
+pub mod tenants;
 pub mod text;
 
 mod fixtures;
@@ -61,6 +63,11 @@ macro_rules! conformance_tests {
                 tools_are_counted, events_are_counted, workers_tell_events;
             retention: only_what_is_old, a_piece_at_a_time;
             concurrent_lanes: lanes_at_once, two_owners_one_winner;
+            documents: writes_compare_versions, lists_have_filters_and_pages,
+                one_of_many_writers_wins, bad_documents_are_refused,
+                run_changes_land_with_their_append;
+            tenants: queued_prompts_are_limited, lanes_of_others_are_not_found,
+                active_runs_are_limited;
         );
     };
     (@cases $test:meta => $open:expr; $($group:ident: $($case:ident),* ;)*) => {

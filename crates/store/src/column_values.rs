@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::projection::CheckpointKind;
 use windlass_core::stop::{RunState, StopCause};
-use windlass_runtime::ports::{ServedWorkspace, ToolStats};
+use windlass_runtime::ports::{RunCount, ServedWorkspace, ToolStats};
 
 /// Returns whether a run in this state occupies its lane.
 pub(crate) fn is_active(state: RunState) -> bool {
@@ -89,4 +89,14 @@ pub(crate) fn is_failed_outcome(outcome: &str) -> bool {
 /// Returns the statistics of a tool that has not been called yet.
 pub(crate) fn empty_tool_stats(tool: Arc<str>) -> ToolStats {
     ToolStats { tool, calls: 0, attempts: 0, retried: 0, failed: 0 }
+}
+
+/// Returns a count of runs from its columns; `None` for names that this version does not know.
+pub(crate) fn run_count(state: &str, cause: Option<&str>, count: i64) -> Option<RunCount> {
+    let state = parse_state(state)?;
+    let cause = match cause {
+        None => None,
+        Some(name) => Some(parse_cause(name)?),
+    };
+    Some(RunCount { state, cause, count: count.cast_unsigned() })
 }

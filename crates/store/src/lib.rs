@@ -21,6 +21,8 @@ mod encoding;
 mod inbox_hints;
 mod migrations;
 mod pending_runs;
+mod run_changes;
+mod tenant_limits;
 mod validation;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

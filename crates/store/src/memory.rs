@@ -2,6 +2,7 @@
 //! can lose power and appends that fail on purpose. No threads and no clock, so a simulation
 //! repeats exactly.
 
+mod documents;
 mod fenced_append;
 mod inbox;
 mod lane_reads;
@@ -21,11 +22,12 @@ use windlass_core::log::inbox::InboxMessage;
 use windlass_core::log::record::Durability;
 use windlass_core::projection::{RawRow, Row};
 use windlass_runtime::ports::{
-    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, EncodedEntry,
-    EnqueuedMessage, EventCount, LaneClaim, LaneInfo, NumberedWorkerEvent, ObservedHeartbeat,
-    OutboxMessage, ReconcileRequest, RemovedLanes, RetentionCutoffs, RunInfo, RunTraceEnd,
-    ServedWorkspace, SpendingAccount, Store, StoreError, ToolStats, WorkerEvent, WorkerEventPage,
-    WorkerId, WorkerInfo,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, Document,
+    DocumentQuery, EncodedEntry, EnqueuedMessage, EventCount, LaneClaim, LaneInfo, LimitedTenant,
+    NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ReconcileRequest, RemovedLanes,
+    RetentionCutoffs, RunCount, RunInfo, RunTraceEnd, ServedWorkspace, SpendingAccount, Store,
+    StoreError, TenantLimits, ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo,
+    WriteCondition,
 };
 
 use crate::inbox_hints::InboxHints;
@@ -398,6 +400,90 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>> {
         Box::pin(async move { Ok(self.read_state(|world| world.worker_events(page, limit)).await) })
+    }
+    fn enqueue_prompt(
+        &self,
+        lane: LaneId,
+        affinity: Affinity,
+        message: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
+        Box::pin(async move {
+            validation::validate_lane(&lane)?;
+            validation::validate_affinity(&affinity)?;
+            validation::validate_message(&message)?;
+            self.before_operation(StoreOperation::EnqueueMessage).await;
+            let change = |world: &mut StoreState| world.enqueue_prompt(&lane, &affinity, &message);
+            let message = self.lock_disk().commit(Durability::Barrier, change)?;
+            self.hints.notify_lane(&lane);
+            Ok(EnqueuedMessage { message })
+        })
+    }
+
+    fn set_tenant_limits(
+        &self,
+        tenant: Arc<str>,
+        limits: TenantLimits,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            validation::validate_tenant(&tenant)?;
+            let change = |world: &mut StoreState| {
+                world.tenant_limits.insert(tenant, limits);
+                Ok(())
+            };
+            self.lock_disk().commit(Durability::Barrier, change)
+        })
+    }
+
+    fn tenant_limits(&self) -> BoxFuture<'_, Result<Vec<LimitedTenant>, StoreError>> {
+        Box::pin(async move {
+            let copy = |(tenant, limits): (&Arc<str>, &TenantLimits)| (tenant.clone(), *limits);
+            Ok(self.read_state(|world| world.tenant_limits.iter().map(copy).collect()).await)
+        })
+    }
+
+    fn count_runs(&self) -> BoxFuture<'_, Result<Vec<RunCount>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(StoreState::count_runs).await) })
+    }
+
+    fn read_documents(
+        &self,
+        kind: Arc<str>,
+        keys: Vec<Arc<str>>,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>> {
+        Box::pin(
+            async move { Ok(self.read_state(|world| world.read_documents(&kind, &keys)).await) },
+        )
+    }
+
+    fn list_documents(
+        &self,
+        query: DocumentQuery,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>> {
+        Box::pin(async move { Ok(self.read_state(|world| world.list_documents(&query)).await) })
+    }
+
+    fn write_document(
+        &self,
+        document: Document,
+        condition: WriteCondition,
+    ) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            validation::validate_document(&document)?;
+            let change = |world: &mut StoreState| Ok(world.write_document(document, condition));
+            self.lock_disk().commit(Durability::Barrier, change)
+        })
+    }
+
+    fn delete_document(
+        &self,
+        kind: Arc<str>,
+        key: Arc<str>,
+        version: Option<u64>,
+    ) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let change = |world: &mut StoreState| Ok(world.delete_document(&kind, &key, version));
+            self.lock_disk().commit(Durability::Barrier, change)
+        })
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct PendingMessage {
     /// The folder and the agent of its lane; empty for none.
     pub(crate) folder: Arc<str>,
     pub(crate) agent: Arc<str>,
+    /// The tenant of its lane.
+    pub(crate) tenant: Arc<str>,
 }
 
 /// Adds pending messages to the runs that have rows; both are newest first.
@@ -82,6 +84,7 @@ fn queued_run(run: RunId, description: RunDescription, message: &PendingMessage)
     RunInfo {
         run,
         lane: message.lane.clone(),
+        tenant: message.tenant.clone(),
         state: RunState::Queued,
         cause: None,
         text: None,

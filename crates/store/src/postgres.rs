@@ -14,6 +14,7 @@ mod config;
 mod connection;
 mod connection_pool;
 mod deletion;
+mod documents;
 mod error;
 mod heartbeats;
 mod inbox;
@@ -27,6 +28,7 @@ mod runnable_lanes;
 mod schema_migration;
 mod server_address;
 mod statistics;
+mod tenants;
 mod tls;
 
 #[cfg(test)]
@@ -45,11 +47,12 @@ use windlass_core::log::ids::{Epoch, LaneId, RunId, Seq, UnixMillis};
 use windlass_core::log::inbox::InboxMessage;
 use windlass_core::projection::RawRow;
 use windlass_runtime::ports::{
-    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, EncodedEntry,
-    EnqueuedMessage, EventCount, LaneClaim, LaneInfo, NumberedWorkerEvent, ObservedHeartbeat,
-    OutboxMessage, ReconcileRequest, RemovedLanes, RetentionCutoffs, RunInfo, RunTraceEnd,
-    ServedWorkspace, SpendingAccount, Store, StoreError, ToolStats, WorkerEvent, WorkerEventPage,
-    WorkerId, WorkerInfo,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, Document,
+    DocumentQuery, EncodedEntry, EnqueuedMessage, EventCount, LaneClaim, LaneInfo, LimitedTenant,
+    NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ReconcileRequest, RemovedLanes,
+    RetentionCutoffs, RunCount, RunInfo, RunTraceEnd, ServedWorkspace, SpendingAccount, Store,
+    StoreError, TenantLimits, ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo,
+    WriteCondition,
 };
 
 use crate::encoding::EncodedMessage;
@@ -472,6 +475,103 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let lane = lane.as_ref();
             with_connection!(self.pool, |conn, _| lane_reads::read_runs(conn, lane, limit)).await
+        })
+    }
+    fn enqueue_prompt(
+        &self,
+        lane: LaneId,
+        affinity: Affinity,
+        message: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
+        Box::pin(async move {
+            validation::validate_lane(&lane)?;
+            validation::validate_affinity(&affinity)?;
+            validation::validate_message(&message)?;
+            let (lane, affinity) = (&lane, &affinity);
+            let message = &EncodedMessage::new(&message)?;
+            crash_points::crash_point(crash_points::ENQUEUE_BEFORE);
+            let sent = with_connection!(self.pool, |conn, _| tenants::enqueue_prompt(
+                conn, lane, affinity, message
+            ))
+            .await?;
+            crash_points::crash_point(crash_points::ENQUEUE_AFTER);
+            self.notifier.notify_lane(lane);
+            Ok(EnqueuedMessage { message: sent })
+        })
+    }
+
+    fn set_tenant_limits(
+        &self,
+        tenant: Arc<str>,
+        limits: TenantLimits,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            validation::validate_tenant(&tenant)?;
+            let (tenant, limits) = (&*tenant, &limits);
+            with_connection!(self.pool, |conn, _| tenants::set_limits(conn, tenant, limits)).await
+        })
+    }
+
+    fn tenant_limits(&self) -> BoxFuture<'_, Result<Vec<LimitedTenant>, StoreError>> {
+        Box::pin(
+            async move { with_connection!(self.pool, |conn, _| tenants::list_limits(conn)).await },
+        )
+    }
+
+    fn count_runs(&self) -> BoxFuture<'_, Result<Vec<RunCount>, StoreError>> {
+        Box::pin(
+            async move { with_connection!(self.pool, |conn, _| tenants::count_runs(conn)).await },
+        )
+    }
+
+    fn read_documents(
+        &self,
+        kind: Arc<str>,
+        keys: Vec<Arc<str>>,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>> {
+        Box::pin(async move {
+            let (kind, keys) = (&*kind, &*keys);
+            with_connection!(self.pool, |conn, _| documents::read_documents(conn, kind, keys)).await
+        })
+    }
+
+    fn list_documents(
+        &self,
+        query: DocumentQuery,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>> {
+        Box::pin(async move {
+            let query = &query;
+            with_connection!(self.pool, |conn, _| documents::list_documents(conn, query)).await
+        })
+    }
+
+    fn write_document(
+        &self,
+        document: Document,
+        condition: WriteCondition,
+    ) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            validation::validate_document(&document)?;
+            let document = &document;
+            with_connection!(self.pool, |conn, attempt| documents::write_document(
+                conn, document, condition, attempt
+            ))
+            .await
+        })
+    }
+
+    fn delete_document(
+        &self,
+        kind: Arc<str>,
+        key: Arc<str>,
+        version: Option<u64>,
+    ) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let (kind, key) = (&*kind, &*key);
+            with_connection!(self.pool, |conn, attempt| documents::delete_document(
+                conn, kind, key, version, attempt
+            ))
+            .await
         })
     }
 }

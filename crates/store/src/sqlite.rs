@@ -7,6 +7,7 @@
 
 mod database_file;
 mod deletion;
+mod documents;
 mod error;
 mod fenced_append;
 mod group_commit;
@@ -20,6 +21,7 @@ mod rows;
 mod runnable_lanes;
 mod schema_migration;
 mod statistics;
+mod tenants;
 mod wal;
 mod write_queue;
 mod writer;
@@ -38,11 +40,12 @@ use windlass_core::log::inbox::InboxMessage;
 use windlass_core::log::record::Durability;
 use windlass_core::projection::RawRow;
 use windlass_runtime::ports::{
-    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, EncodedEntry,
-    EnqueuedMessage, EventCount, LaneClaim, LaneInfo, NumberedWorkerEvent, ObservedHeartbeat,
-    OutboxMessage, ReconcileRequest, RemovedLanes, RetentionCutoffs, RunInfo, RunTraceEnd,
-    ServedWorkspace, SpendingAccount, Store, StoreError, ToolStats, WorkerEvent, WorkerEventPage,
-    WorkerId, WorkerInfo,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, Document,
+    DocumentQuery, EncodedEntry, EnqueuedMessage, EventCount, LaneClaim, LaneInfo, LimitedTenant,
+    NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ReconcileRequest, RemovedLanes,
+    RetentionCutoffs, RunCount, RunInfo, RunTraceEnd, ServedWorkspace, SpendingAccount, Store,
+    StoreError, TenantLimits, ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo,
+    WriteCondition,
 };
 
 use crate::encoding::EncodedMessage;
@@ -408,5 +411,82 @@ impl Store for SqliteStore {
             self.readers
                 .query(move |connection| statistics::read_worker_events(connection, page, limit)),
         )
+    }
+    fn enqueue_prompt(
+        &self,
+        lane: LaneId,
+        affinity: Affinity,
+        message: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
+        Box::pin(async move {
+            validation::validate_lane(&lane)?;
+            validation::validate_affinity(&affinity)?;
+            validation::validate_message(&message)?;
+            let message = EncodedMessage::new(&message)?;
+            let work = WriteWork::EnqueuePrompt { lane, affinity, message };
+            self.writer.submit(work, Durability::Barrier).await?.into_enqueued()
+        })
+    }
+
+    fn set_tenant_limits(
+        &self,
+        tenant: Arc<str>,
+        limits: TenantLimits,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            validation::validate_tenant(&tenant)?;
+            let work = WriteWork::SetLimits { tenant, limits };
+            self.writer.submit(work, Durability::Barrier).await.map(drop)
+        })
+    }
+
+    fn tenant_limits(&self) -> BoxFuture<'_, Result<Vec<LimitedTenant>, StoreError>> {
+        Box::pin(self.readers.query(tenants::list_limits))
+    }
+
+    fn count_runs(&self) -> BoxFuture<'_, Result<Vec<RunCount>, StoreError>> {
+        Box::pin(self.readers.query(tenants::count_runs))
+    }
+
+    fn read_documents(
+        &self,
+        kind: Arc<str>,
+        keys: Vec<Arc<str>>,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>> {
+        let query = move |connection: &_| documents::read_documents(connection, &kind, &keys);
+        Box::pin(self.readers.query(query))
+    }
+
+    fn list_documents(
+        &self,
+        query: DocumentQuery,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>> {
+        Box::pin(
+            self.readers.query(move |connection| documents::list_documents(connection, &query)),
+        )
+    }
+
+    fn write_document(
+        &self,
+        document: Document,
+        condition: WriteCondition,
+    ) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            validation::validate_document(&document)?;
+            let work = WriteWork::WriteDocument { document, condition };
+            self.writer.submit(work, Durability::Barrier).await?.into_changed()
+        })
+    }
+
+    fn delete_document(
+        &self,
+        kind: Arc<str>,
+        key: Arc<str>,
+        version: Option<u64>,
+    ) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let work = WriteWork::DeleteDocument { kind, key, version };
+            self.writer.submit(work, Durability::Barrier).await?.into_changed()
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use windlass_core::log::ids::{LaneId, Seq};
 use windlass_core::projection::Row;
-use windlass_runtime::ports::{Affinity, AppendRequest, OutboxMessage, StoreError};
+use windlass_runtime::ports::{Affinity, AppendRequest, Document, OutboxMessage, StoreError};
 
 /// Maximum length of a lane id or an idempotency key, in bytes.
 const MAX_NAME_BYTES: usize = 512;
@@ -25,6 +25,20 @@ pub(crate) fn validate_affinity(affinity: &Affinity) -> Result<(), StoreError> {
     names
         .filter(|(_, text)| !text.is_empty())
         .try_for_each(|(what, text)| validate_name(what, text))
+}
+
+pub(crate) fn validate_document(document: &Document) -> Result<(), StoreError> {
+    validate_name("the kind of a document", &document.kind)?;
+    validate_name("the key of a document", &document.key)?;
+    validate_tenant(&document.tenant)?;
+    if document.subject.contains('\0') || document.body.contains('\0') {
+        return Err(invalid_argument("a document contains a NUL byte; remove it".to_owned()));
+    }
+    Ok(())
+}
+
+pub(crate) fn validate_tenant(tenant: &str) -> Result<(), StoreError> {
+    validate_name("a tenant", tenant)
 }
 
 /// Validates the form of an append; whether it may land is up to the fence.

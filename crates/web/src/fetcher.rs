@@ -7,7 +7,7 @@ use windlass_runtime::network_addresses::{is_metadata_service, refusal};
 use windlass_runtime::ports::Clock;
 
 use crate::fetch_error::FetchError;
-use crate::http_exchange::{OpenAnswer, send_request};
+use crate::http_exchange::{OpenAnswer, RequestKind, send_request};
 use crate::resolver::{Resolver, SystemResolver};
 use crate::target::{FetchTarget, LocalHosts};
 
@@ -76,6 +76,46 @@ impl Fetcher {
         Self { limits, local_hosts, resolver: Arc::new(SystemResolver), clock }
     }
 
+    /// Checks whether an address may be reached, and returns why not.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`FetchError`] if the address is not valid, does not resolve, or is refused.
+    pub async fn check_address(&self, url: &str) -> Result<(), FetchError> {
+        let target = FetchTarget::parse(url)?;
+        let total_ms = self.limits.total_ms;
+        tokio::select! {
+            checked = self.checked_addresses(&target) => checked.map(drop),
+            () = self.clock.sleep(total_ms) => Err(FetchError::TimedOut(total_ms)),
+        }
+    }
+
+    /// Sends a body to an address and returns the status of the answer. Redirects are not followed:
+    /// the body was meant for this address.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`FetchError`] if the address is refused or does not answer in time.
+    pub async fn post(
+        &self,
+        url: &str,
+        headers: &[(&'static str, String)],
+        body: Vec<u8>,
+    ) -> Result<u16, FetchError> {
+        let target = FetchTarget::parse(url)?;
+        let total_ms = self.limits.total_ms;
+        let sending = async {
+            let addresses = self.checked_addresses(&target).await?;
+            let kind = RequestKind::Post(body.into());
+            let answer = send_request(&target, &addresses, headers, kind).await?;
+            Ok(answer.status)
+        };
+        tokio::select! {
+            outcome = sending => outcome,
+            () = self.clock.sleep(total_ms) => Err(FetchError::TimedOut(total_ms)),
+        }
+    }
+
     /// Fetches a page. `may_follow` decides about a redirect to another host.
     pub(crate) async fn fetch(
         &self,
@@ -112,7 +152,7 @@ impl Fetcher {
     async fn open(&self, target: &FetchTarget) -> Result<OpenAnswer, FetchError> {
         let addresses = self.checked_addresses(target).await?;
         let accept = "text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.5".to_owned();
-        send_request(target, &addresses, &[("accept", accept)]).await
+        send_request(target, &addresses, &[("accept", accept)], RequestKind::Get).await
     }
 
     /// Resolves a host once, and checks every address: the connection goes to one of these.

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Method, Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -51,11 +51,20 @@ impl Drop for AbortOnDrop {
     }
 }
 
+/// What a request asks for.
+pub(crate) enum RequestKind {
+    /// The resource.
+    Get,
+    /// The resource takes this body.
+    Post(Bytes),
+}
+
 /// Sends a request with these headers to the first address that answers.
 pub(crate) async fn send_request(
     target: &FetchTarget,
     addresses: &[SocketAddr],
     headers: &[(&'static str, String)],
+    kind: RequestKind,
 ) -> Result<OpenAnswer, FetchError> {
     let stream = connect(target, addresses).await?;
     let failed = |error: hyper::Error| bad_answer(target, &error.to_string());
@@ -64,7 +73,13 @@ pub(crate) async fn send_request(
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(failed)?;
     let task = tokio::spawn(async move { drop(connection.await) });
     let guard = AbortOnDrop(task.abort_handle());
-    let mut request = Request::get(target.path_and_query())
+    let (method, body) = match kind {
+        RequestKind::Get => (Method::GET, None),
+        RequestKind::Post(body) => (Method::POST, Some(body)),
+    };
+    let mut request = Request::builder()
+        .method(method)
+        .uri(target.path_and_query())
         .header("host", target.authority())
         .header("user-agent", USER_AGENT)
         .header("accept-encoding", "gzip, deflate")
@@ -73,7 +88,7 @@ pub(crate) async fn send_request(
         request = request.header(*name, value);
     }
     let request =
-        request.body(EmptyBody).map_err(|error| bad_answer(target, &error.to_string()))?;
+        request.body(WholeBody(body)).map_err(|error| bad_answer(target, &error.to_string()))?;
     let answer: Response<Incoming> = sender.send_request(request).await.map_err(failed)?;
     let (head, body) = answer.into_parts();
     let status = head.status.as_u16();
@@ -157,21 +172,25 @@ fn bad_answer(target: &FetchTarget, reason: &str) -> FetchError {
     FetchError::BadAnswer { host: target.host.clone(), reason: reason.to_owned() }
 }
 
-/// The body of a request: none.
-struct EmptyBody;
+/// The body of a request, in one piece.
+struct WholeBody(Option<Bytes>);
 
-impl Body for EmptyBody {
+impl Body for WholeBody {
     type Data = Bytes;
     type Error = std::convert::Infallible;
 
     fn poll_frame(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         _cx: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
-        std::task::Poll::Ready(None)
+        std::task::Poll::Ready(self.0.take().map(|body| Ok(http_body::Frame::data(body))))
     }
 
     fn is_end_stream(&self) -> bool {
-        true
+        self.0.is_none()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        http_body::SizeHint::with_exact(self.0.as_ref().map_or(0, |body| body.len() as u64))
     }
 }

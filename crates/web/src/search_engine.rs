@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use windlass_runtime::ports::Clock;
 
-use crate::http_exchange::send_request;
+use crate::http_exchange::{RequestKind, send_request};
 use crate::resolver::{Resolver, SystemResolver};
 use crate::target::FetchTarget;
 
@@ -78,7 +78,7 @@ impl SearchEngine {
         let target = FetchTarget::parse(&url).map_err(|error| failed(error.to_string()))?;
         let addresses = SystemResolver.resolve(&target.host, target.port).await;
         let addresses: Vec<SocketAddr> = addresses.map_err(|error| failed(error.to_string()))?;
-        let answer = send_request(&target, &addresses, &headers).await;
+        let answer = send_request(&target, &addresses, &headers, RequestKind::Get).await;
         let answer = answer.map_err(|error| failed(error.to_string()))?;
         if answer.status != 200 {
             return Err(failed(format!("it answered with status {}", answer.status)));

@@ -151,6 +151,13 @@ impl Windlass {
         self.host.hand_over_within(grace_ms);
     }
 
+    /// Returns the store: for what a program keeps beside conversations, such as documents and the
+    /// limits of tenants.
+    #[must_use]
+    pub fn store(&self) -> &dyn ports::Store {
+        self.host.store()
+    }
+
     /// Checks that the store responds.
     ///
     /// # Errors

@@ -5,14 +5,15 @@
 #[doc(inline)]
 pub use windlass_runtime::ports::{
     AbandonedLane, Affinity, AppendRequest, BoxFuture, CallContext, CallHeartbeat, CallProgress,
-    ClaimQuery, Clock, DeletedRows, EncodedEntry, EnqueuedMessage, EventCount, HookContext,
-    HookMessage, HookMessageLevel, HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim,
-    LaneInfo, LaunchAccess, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream,
-    LaunchedProcess, NoHooks, NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ProcessHandle,
-    ProcessLauncher, ProgressReporter, ProgressStep, ReconcileRequest, RemovedLanes, ReplyObserver,
-    ResumeOverride, RetentionCutoffs, RunInfo, RunTraceEnd, ServedWorkspace, SessionEndReason,
-    SpendingAccount, SpendingChange, StoreError, ToolStats, WorkerEvent, WorkerEventPage, WorkerId,
-    WorkerInfo, WorkerScope,
+    ClaimQuery, Clock, DEFAULT_TENANT, DeletedRows, Document, DocumentFilter, DocumentQuery,
+    EncodedEntry, EnqueuedMessage, EventCount, HookContext, HookMessage, HookMessageLevel,
+    HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim, LaneInfo, LaunchAccess,
+    LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess, LimitedTenant,
+    NoHooks, NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ProcessHandle, ProcessLauncher,
+    ProgressReporter, ProgressStep, RUN_CHANGE_KIND, ReconcileRequest, RemovedLanes, ReplyObserver,
+    ResumeOverride, RetentionCutoffs, RunCount, RunInfo, RunTraceEnd, ServedWorkspace,
+    SessionEndReason, SpendingAccount, SpendingChange, StoreError, TenantLimits, ToolStats,
+    WEBHOOK_KIND, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo, WorkerScope, WriteCondition,
 };
 
 /// # Examples

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use windlass_core::log::ids::QuestionId;
+use windlass_core::log::ids::{InboxMessageId, QuestionId};
 use windlass_core::log::inbox::{AnswerSource, HumanAnswer, InboxCommand};
+use windlass_core::log::input::Input;
 use windlass_core::message::content_block::ToolUse;
 use windlass_core::run::active_run::Run;
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::question::{Question, QuestionKind};
 use windlass_core::stop::RunState;
-use windlass_runtime::DriveError;
+use windlass_runtime::{DriveError, Session};
 
 use crate::Windlass;
 use crate::ports::RunInfo;
@@ -172,12 +173,32 @@ impl Windlass {
         let session = self.session(open.run.lane.clone());
         let sent = session.enqueue_command_with_key(idempotency_key, body.clone()).await?;
         let unread = store.read_inbox(open.run.lane.clone(), SEARCHED_MESSAGES).await?;
-        let other = unread.iter().find(|message| message.id == sent.message);
-        Ok(match other.is_none_or(|message| message.body == body) {
+        let kept = match unread.into_iter().find(|message| message.id == sent.message) {
+            Some(message) => Some(message.body),
+            // It was read meanwhile: the log has the answer that counted.
+            None => find_read_message(&session, open, sent.message).await?,
+        };
+        Ok(match kept.is_none_or(|kept| kept == body) {
             true => AnswerAcceptance::Accepted,
             false => AnswerAcceptance::Closed,
         })
     }
+}
+
+/// Returns a message that an entry has read since the question was looked at.
+async fn find_read_message(
+    session: &Session,
+    open: &OpenQuestion,
+    id: InboxMessageId,
+) -> Result<Option<InboxCommand>, DriveError> {
+    for entry in session.read_entries(open.conversation.head, usize::MAX).await? {
+        if let Input::CommandsReceived { messages } = entry.input
+            && let Some(found) = messages.iter().find(|message| message.id == id)
+        {
+            return Ok(Some(found.body.clone()));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns whether an unread message makes a further answer pointless.

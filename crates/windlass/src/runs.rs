@@ -1,5 +1,7 @@
 //! Runs of all conversations, and prompts that are accepted for any worker.
 
+use std::collections::BTreeSet;
+
 use windlass_core::log::ids::{LaneId, RunId, Seq, UnixMillis};
 use windlass_core::log::inbox::InboxCommand;
 use windlass_core::log::input::Input;
@@ -9,7 +11,7 @@ use windlass_core::stop::RunState;
 use windlass_runtime::{DriveError, Session};
 
 use crate::Windlass;
-use crate::ports::{LaneInfo, RunInfo, StoreError};
+use crate::ports::{DEFAULT_TENANT, LaneInfo, RunInfo, StoreError};
 
 /// Runs that are read by the first search; each further search reads ten times more.
 const FIRST_SEARCH_RUNS: usize = 500;
@@ -20,6 +22,10 @@ const SEARCHED_MESSAGES: usize = 4_096;
 /// Which runs are listed. A field that is `None` or empty matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunQuery {
+    /// Runs of this tenant only.
+    pub tenant: Option<String>,
+    /// These runs only.
+    pub runs: Option<BTreeSet<RunId>>,
     /// Runs of this conversation only.
     pub lane: Option<LaneId>,
     /// Runs in one of these states.
@@ -49,6 +55,8 @@ impl RunQuery {
             wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
         };
         (self.states.is_empty() || self.states.contains(&run.state))
+            && is(&self.tenant, Some(&run.tenant))
+            && self.runs.as_ref().is_none_or(|runs| runs.contains(&run.run))
             && is(&self.agent, about.agent.as_deref())
             && is(&self.profile, about.profile.as_deref())
             && is(&self.model, about.model.as_deref())
@@ -206,12 +214,32 @@ impl Windlass {
         blocks: Vec<ContentBlock>,
         delivery: PromptDelivery,
     ) -> Result<PromptAcceptance, DriveError> {
+        self.accept_prompt_of(DEFAULT_TENANT, session, run, blocks, delivery).await
+    }
+
+    /// Accepts a prompt of a tenant, like [`Windlass::accept_prompt`], within the limits of the
+    /// tenant. A new conversation belongs to the tenant.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::LimitReached`] if the tenant has reached a limit,
+    /// [`StoreError::LaneNotFound`] if the conversation belongs to another one, and another
+    /// [`DriveError`] if the id is not a UUID, or the store fails.
+    pub async fn accept_prompt_of(
+        &self,
+        tenant: &str,
+        session: &Session,
+        run: &RunId,
+        blocks: Vec<ContentBlock>,
+        delivery: PromptDelivery,
+    ) -> Result<PromptAcceptance, DriveError> {
         let lane = session.lane();
         let head = self.find_conversation(lane).await?.map_or(0, |lane| lane.head);
         let sent = match delivery {
             PromptDelivery::Queue { settings } => {
                 let settings = settings.map(|settings| *settings);
-                session.enqueue_as(run, blocks.clone(), settings.clone()).await?;
+                let own = settings.clone();
+                session.enqueue_for_tenant(tenant, run, blocks.clone(), own).await?;
                 let settings = settings.map(std::sync::Arc::new);
                 InboxCommand::Prompt { run: run.clone(), blocks, settings }
             }

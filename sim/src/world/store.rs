@@ -10,11 +10,12 @@ use windlass_core::log::ids::{Epoch, LaneId, Seq, UnixMillis};
 use windlass_core::log::inbox::InboxMessage;
 use windlass_core::projection::RawRow;
 use windlass_runtime::ports::{
-    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, EncodedEntry,
-    EnqueuedMessage, EventCount, LaneClaim, LaneInfo, NumberedWorkerEvent, ObservedHeartbeat,
-    OutboxMessage, ReconcileRequest, RemovedLanes, RetentionCutoffs, RunInfo, RunTraceEnd,
-    ServedWorkspace, SpendingAccount, Store, StoreError, ToolStats, WorkerEvent, WorkerEventPage,
-    WorkerId, WorkerInfo,
+    AbandonedLane, Affinity, AppendRequest, BoxFuture, ClaimQuery, DeletedRows, Document,
+    DocumentQuery, EncodedEntry, EnqueuedMessage, EventCount, LaneClaim, LaneInfo, LimitedTenant,
+    NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ReconcileRequest, RemovedLanes,
+    RetentionCutoffs, RunCount, RunInfo, RunTraceEnd, ServedWorkspace, SpendingAccount, Store,
+    StoreError, TenantLimits, ToolStats, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo,
+    WriteCondition,
 };
 
 use super::clock::sleep_virtual;
@@ -359,5 +360,61 @@ impl Store for ProcessStore {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<RunInfo>, StoreError>> {
         Box::pin(self.attempt("a read", self.rarely(), self.shared.disk.list_runs(lane, limit)))
+    }
+    fn enqueue_prompt(
+        &self,
+        lane: LaneId,
+        affinity: Affinity,
+        letter: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>> {
+        self.shared.disk.enqueue_prompt(lane, affinity, letter)
+    }
+
+    fn set_tenant_limits(
+        &self,
+        tenant: Arc<str>,
+        limits: TenantLimits,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.shared.disk.set_tenant_limits(tenant, limits)
+    }
+
+    fn tenant_limits(&self) -> BoxFuture<'_, Result<Vec<LimitedTenant>, StoreError>> {
+        self.shared.disk.tenant_limits()
+    }
+
+    fn count_runs(&self) -> BoxFuture<'_, Result<Vec<RunCount>, StoreError>> {
+        self.shared.disk.count_runs()
+    }
+
+    fn read_documents(
+        &self,
+        kind: Arc<str>,
+        keys: Vec<Arc<str>>,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>> {
+        self.shared.disk.read_documents(kind, keys)
+    }
+
+    fn list_documents(
+        &self,
+        query: DocumentQuery,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>> {
+        self.shared.disk.list_documents(query)
+    }
+
+    fn write_document(
+        &self,
+        document: Document,
+        condition: WriteCondition,
+    ) -> BoxFuture<'_, Result<bool, StoreError>> {
+        self.shared.disk.write_document(document, condition)
+    }
+
+    fn delete_document(
+        &self,
+        kind: Arc<str>,
+        key: Arc<str>,
+        version: Option<u64>,
+    ) -> BoxFuture<'_, Result<bool, StoreError>> {
+        self.shared.disk.delete_document(kind, key, version)
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::invocation::Invocation;
-use crate::{cargo, node_env, postgres, python_env};
+use crate::{cargo, node_env, postgres, prometheus, python_env};
 
 /// One part of the check.
 pub(crate) struct CheckPart {
@@ -65,7 +65,10 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
         name: "test",
         description: "every test of the workspace (installs PostgreSQL first if missing and permitted)",
         budget_seconds: 470,
-        work: PartWork::Programs(|| Ok([postgres::install_steps(), cargo::test()].concat())),
+        work: PartWork::Programs(|| {
+            let installed = [postgres::install_steps(), prometheus::install_steps()].concat();
+            Ok([installed, cargo::test()].concat())
+        }),
     },
     CheckPart {
         name: "docs",
@@ -75,11 +78,13 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
     },
     CheckPart {
         name: "server",
-        description: "the API server: every route, attacks, kill -9 and restart, on both stores",
+        description: "the API server: every route, attacks, kill -9, generated requests, on both stores",
         budget_seconds: 180,
-        work: PartWork::Programs(
-            || Ok([postgres::install_steps(), cargo::server_tests()].concat()),
-        ),
+        work: PartWork::Programs(|| {
+            let installed = [postgres::install_steps(), prometheus::install_steps()].concat();
+            let tested = [cargo::server_tests(), python_env::api_fuzz_steps()?].concat();
+            Ok([installed, tested].concat())
+        }),
     },
     CheckPart {
         name: "attack",

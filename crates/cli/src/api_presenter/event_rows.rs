@@ -10,10 +10,14 @@ use windlass_server::EventFilter;
 use super::to_page;
 use crate::inspect::event_log::{EventReader, LoggedEvent, NEWEST_RUNS};
 
-/// The conversations of the newest runs.
-pub(super) async fn newest_lanes(store: &dyn Store) -> Result<BTreeSet<LaneId>, StoreError> {
+/// The conversations of the newest runs: of a tenant, if one is given.
+pub(super) async fn newest_lanes(
+    store: &dyn Store,
+    tenant: Option<&str>,
+) -> Result<BTreeSet<LaneId>, StoreError> {
     let runs = store.list_runs(None, NEWEST_RUNS).await?;
-    Ok(runs.into_iter().map(|run| run.lane).collect())
+    let mine = runs.into_iter().filter(|run| tenant.is_none_or(|tenant| *run.tenant == *tenant));
+    Ok(mine.map(|run| run.lane).collect())
 }
 
 /// The newest events of these conversations that pass the filter.
@@ -31,6 +35,13 @@ pub(super) async fn list_events(
             && event.matches(filter.name.as_deref(), filter.text.as_deref())
     });
     Ok(to_page(mine.take(filter.limit).filter_map(event_row).collect()))
+}
+
+/// Removes events of workers that belong to no conversation, which are for operators.
+pub(super) fn keep_conversations(events: &mut Value) {
+    if let Some(rows) = events.get_mut("data").and_then(Value::as_array_mut) {
+        rows.retain(|row| row.get("conversation_id").is_some_and(Value::is_string));
+    }
 }
 
 /// The event as `windlass logs --json` prints it, with the names that the API has for ids.

@@ -1,5 +1,10 @@
 //! Arguments of `windlass serve`.
 
+#[path = "token_args.rs"]
+mod token_args;
+
+pub(crate) use token_args::{ScopeArg, TokenArgs, TokenCommand};
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -29,6 +34,9 @@ pub(crate) struct ServeArgs {
     /// Serve other machines over plain HTTP, for instance behind a proxy that speaks HTTPS
     #[arg(long)]
     pub(crate) insecure_http: bool,
+    /// Answer at most N requests per second for each token (1 to 1000000)
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) requests_per_second: u32,
     /// Open the dashboard in the browser
     #[arg(long)]
     pub(crate) open: bool,

@@ -7,15 +7,17 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use windlass::{StoreStatus, Windlass, WorkerSettings};
+use windlass::ports::Clock;
+use windlass::{StoreStatus, SystemClock, Windlass, WorkerSettings};
 use windlass_server::{AccessToken, RemoteTransport, Server, ServerConfig, StopHandle, TlsFiles};
 
 use crate::api_presenter::ApiPresenter;
 use crate::args::{ServeArgs, WhenAsked};
 use crate::commands::dashboard;
 use crate::commands::worker::{EXIT_INTERRUPTED, resume_policy};
-use crate::config::paths;
+use crate::config::{config_toml, paths};
 use crate::exit::OrUsageError;
+use crate::outbound_requests::OutboundRequests;
 use crate::service_state::{ServiceState, report_state};
 use crate::{messages, setup, terminal};
 
@@ -30,7 +32,10 @@ pub(crate) async fn run(mut args: ServeArgs) -> anyhow::Result<ExitCode> {
     let setup = Box::pin(setup::start(&args.agent)).await?;
     let presenter =
         Arc::new(ApiPresenter { agent: args.agent.clone(), store: Arc::clone(&setup.store) });
-    let server = Server::bind(&config, setup.windlass.clone(), presenter).await?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let fetcher = config_toml::read()?.web.webhook_fetcher(&clock);
+    let outbound = Arc::new(OutboundRequests::new(fetcher));
+    let server = Server::bind(&config, setup.windlass.clone(), presenter, outbound).await?;
     let stop = server.stop_handle();
     let store = setup::store_path(&args.agent.store)?;
     terminal::print_note(&messages::server_started(&store, &token_file(&args)?));
@@ -83,6 +88,7 @@ fn server_config(args: &ServeArgs) -> anyhow::Result<ServerConfig> {
         token,
         tls: files.map(|(certificate, key)| TlsFiles { certificate, key }),
         allowed_hosts: args.allowed_hosts.clone(),
+        requests_per_second: args.requests_per_second,
     };
     if config.remote_transport() == RemoteTransport::PlainText && !args.insecure_http {
         bail!(messages::serve_without_tls(args.listen));

@@ -20,6 +20,10 @@ const MAX_TIMEOUT_MS: u64 = 300_000;
 /// The largest page, in bytes.
 const MAX_PAGE_BYTES: usize = 64 * 1024 * 1024;
 
+/// How long a webhook may take to answer, in milliseconds.
+#[cfg(feature = "server")]
+const WEBHOOK_TIMEOUT_MS: u64 = 15_000;
+
 /// How agents use the web.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -65,6 +69,14 @@ impl WebConfig {
             tools = tools.with(WebSearchTool::new(engine, Arc::clone(clock)));
         }
         Ok(tools)
+    }
+
+    /// Sends messages to webhooks, under the same rules as `WebFetch`.
+    #[cfg(feature = "server")]
+    pub(crate) fn webhook_fetcher(&self, clock: &Arc<dyn Clock>) -> Fetcher {
+        let hosts = LocalHosts::new(self.local_hosts.iter().cloned());
+        let limits = FetchLimits { total_ms: WEBHOOK_TIMEOUT_MS, ..FetchLimits::default() };
+        Fetcher::new(hosts, limits, Arc::clone(clock))
     }
 
     fn limits(&self) -> anyhow::Result<FetchLimits> {

@@ -7,6 +7,7 @@ use super::{RunTarget, find_among};
 
 fn run(run: &str, lane: &str) -> RunInfo {
     RunInfo {
+        tenant: "default".into(),
         run: RunId::from(run),
         lane: LaneId::from(lane),
         state: RunState::Completed,

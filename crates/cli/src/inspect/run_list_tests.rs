@@ -11,6 +11,7 @@ use crate::terminal::OutputStyle;
 
 fn listed(id: &str, state: RunState, prompt: &str) -> ListedRun {
     let run = RunInfo {
+        tenant: "default".into(),
         run: RunId::from(id),
         lane: LaneId::from("conversation:x"),
         state,

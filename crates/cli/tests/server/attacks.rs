@@ -29,6 +29,7 @@ fn status(server: &ServerProcess, request_line: &str, headers: &[&str]) -> (u16,
     (response.status, response.problem())
 }
 
+// spec: SERVER-08
 #[test]
 fn nothing_is_served_without_the_token() {
     // Attack case 71.
@@ -69,6 +70,7 @@ fn nothing_is_served_without_the_token() {
     }
 }
 
+// spec: SERVER-08
 #[test]
 fn other_hosts_and_origins_are_refused() {
     // Attack cases 72, 73, 76.

@@ -72,6 +72,9 @@ pub(crate) fn read_head(reader: &mut impl BufRead) -> HttpResponse {
 /// Reads a response with its body.
 pub(crate) fn read_response(reader: &mut impl BufRead) -> HttpResponse {
     let mut response = read_head(reader);
+    if response.status == 204 {
+        return response;
+    }
     let length = response.header("content-length").and_then(|length| length.parse().ok());
     let mut body = vec![0; length.unwrap_or_else(|| panic!("no length: {response:?}"))];
     reader.read_exact(&mut body).unwrap();

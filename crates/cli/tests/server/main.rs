@@ -12,9 +12,14 @@ mod http_client;
 mod server_process;
 
 mod attacks;
+mod later;
 mod lifecycle;
+mod mcp;
+mod metrics;
 mod openapi;
 mod prompts;
 mod questions;
 mod reports;
 mod streams;
+mod tenants;
+mod webhooks;

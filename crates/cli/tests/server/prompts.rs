@@ -1,18 +1,10 @@
 //! Prompts over the API: accepted durably, once for each key, on both stores.
 
 use serde_json::{Value, json};
-use windlass_cluster::{DiskMode, PostgresCluster};
 
-use crate::server_process::{ServerHome, ServerProcess, wait_until};
+use crate::server_process::{ServerHome, ServerProcess, on_both_stores, wait_until};
 
 const ECHO: &str = "when any\n  say \"You said: ${user}\"\n";
-
-/// Runs a test on a store of each kind.
-fn on_both_stores(script: &str, test: fn(&ServerHome, &str)) {
-    test(&ServerHome::new(script), "w.db");
-    let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
-    test(&ServerHome::new(script), &cluster.url("postgres"));
-}
 
 /// Sends a prompt with a key; returns the status and the body.
 fn send(server: &ServerProcess, path: &str, key: &str, prompt: &str) -> (u16, Value) {

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
+use windlass_cluster::{DiskMode, PostgresCluster};
 
 use crate::http_client::{self, HttpResponse};
 
 /// How long a test waits for other processes, on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder with a script, a store and the home of the programs that run in it.
 pub(crate) struct ServerHome {
@@ -107,6 +108,24 @@ impl ServerProcess {
         http_client::send_raw(&self.address, format!("{head}{about}\r\n{text}").as_bytes())
     }
 
+    /// Sends a request with another token than that of the server's file.
+    pub(crate) fn request_as(
+        &self,
+        token: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> HttpResponse {
+        let address = &self.address;
+        let text = body.map(Value::to_string).unwrap_or_default();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{text}",
+            text.len()
+        );
+        http_client::send_raw(address, head.as_bytes())
+    }
+
     pub(crate) fn get(&self, path: &str) -> HttpResponse {
         self.request("GET", path, None)
     }
@@ -147,6 +166,13 @@ impl Drop for ServerProcess {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Runs a test on a store of each kind.
+pub(crate) fn on_both_stores(script: &str, test: fn(&ServerHome, &str)) {
+    test(&ServerHome::new(script), "w.db");
+    let cluster = PostgresCluster::start(DiskMode::Trusted).unwrap();
+    test(&ServerHome::new(script), &cluster.url("postgres"));
 }
 
 /// Waits until a condition holds that other processes bring about.

@@ -149,6 +149,59 @@ fn another_server_continues_a_stream_without_loss_or_repetition() {
     assert_eq!(events, EventStream::open(&second, &path, None).rest());
 }
 
+// spec: FAULT-50
+#[test]
+fn readers_that_never_read_delay_no_one() {
+    let text = "x".repeat(200_000);
+    let home = ServerHome::new(&format!("when any\n  say \"{text}\"\n"));
+    let server = home.serve(&[]);
+    let conversation = start(&server, "first").0;
+    let path = format!("/v1/conversations/{conversation}/stream?partial_messages=true");
+    let mut idle: Vec<EventStream> =
+        (0..100).map(|_| EventStream::open(&server, &path, None)).collect();
+    let more = json!({"prompt": "next"});
+    for _ in 0..5 {
+        let place = format!("/v1/conversations/{conversation}/prompts");
+        assert_eq!(server.post(&place, &more).status, 202);
+    }
+    let runs = format!("/v1/runs?conversation_id={conversation}&state=completed");
+    let ended = || server.get(&runs).json()["data"].as_array().unwrap().len();
+    wait_until("all runs end", || ended() == 6);
+    // One that reads late gets everything that is recorded, in order.
+    let mut late = EventStream::open(&server, &path, None);
+    let mut slow = idle.pop().unwrap();
+    for stream in [&mut late, &mut slow] {
+        let mut replies = 0;
+        while replies < 6 {
+            let event = stream.next().unwrap();
+            let is_reply = event.name == "message" && event.data["type"] == "assistant";
+            replies += usize::from(is_reply && event.id.is_some());
+        }
+    }
+}
+
+// spec: FAULT-51
+#[test]
+fn a_reader_that_returns_misses_nothing_or_is_told_why() {
+    let home = home();
+    let server = home.serve(&[]);
+    let (_, run) = start(&server, "go");
+    let path = format!("/v1/runs/{run}/stream");
+    let all = EventStream::open(&server, &path, None).rest();
+    let recorded: Vec<Event> = all.into_iter().filter(|event| event.id.is_some()).collect();
+    // From every place in between, however old, the rest follows once.
+    for (nth, event) in recorded.iter().enumerate().rev().skip(1) {
+        let rest = EventStream::open(&server, &path, event.id.as_deref()).rest();
+        assert_eq!(ids(&rest), ids(&recorded[nth + 1..]));
+    }
+    for wrong in ["999999.0", "18446744073709551615.0", "x", "1.", "-1.0", "1.0.0", "\u{7f}"] {
+        let refused = server.request_with("GET", &path, &[("last-event-id", wrong)], None);
+        assert_eq!(refused.status, 400, "{wrong}");
+    }
+    let last = recorded.last().unwrap().id.clone().unwrap();
+    assert_eq!(server.request_with("GET", &path, &[("last-event-id", &last)], None).status, 204);
+}
+
 #[test]
 fn texts_of_others_stay_data() {
     // Attack case 79.

@@ -32,6 +32,7 @@ const fn backoff_ms(error: &DriveError) -> u64 {
         | StoreError::Broken { .. } => STORE_FAULT_BACKOFF_MS,
         StoreError::LaneNotFound { .. }
         | StoreError::Invalid { .. }
+        | StoreError::LimitReached { .. }
         | StoreError::Corrupt { .. }
         | StoreError::OlderSchema { .. }
         | StoreError::NewerSchema { .. } => LANE_FAULT_BACKOFF_MS,

@@ -5,6 +5,9 @@
 use std::sync::Arc;
 
 use super::BoxFuture;
+use super::documents::{
+    Document, DocumentQuery, LimitedTenant, RunCount, TenantLimits, WriteCondition,
+};
 use super::lane_discovery::{
     AbandonedLane, Affinity, ClaimQuery, ObservedHeartbeat, ReconcileRequest, ServedWorkspace,
     WorkerInfo,
@@ -219,6 +222,60 @@ pub trait Store: Send + Sync + 'static {
         page: WorkerEventPage,
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<NumberedWorkerEvent>, StoreError>>;
+
+    /// Enqueues a prompt within the limits of its tenant. A new lane is created with `affinity`; a
+    /// lane of another tenant is [`StoreError::LaneNotFound`]. A known idempotency key returns its
+    /// first message, whatever the limits are; otherwise a reached limit is
+    /// [`StoreError::LimitReached`], and nothing is written. Limits hold across processes.
+    fn enqueue_prompt(
+        &self,
+        lane: LaneId,
+        affinity: Affinity,
+        message: OutboxMessage,
+    ) -> BoxFuture<'_, Result<EnqueuedMessage, StoreError>>;
+
+    /// Sets the limits of a tenant.
+    fn set_tenant_limits(
+        &self,
+        tenant: Arc<str>,
+        limits: TenantLimits,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Returns the tenants that have limits, in the order of their names.
+    fn tenant_limits(&self) -> BoxFuture<'_, Result<Vec<LimitedTenant>, StoreError>>;
+
+    /// Returns how many runs are in each state, prompts that are still unread among the queued
+    /// ones.
+    fn count_runs(&self) -> BoxFuture<'_, Result<Vec<RunCount>, StoreError>>;
+
+    /// Reads documents of a kind by their keys; those that do not exist are left out.
+    fn read_documents(
+        &self,
+        kind: Arc<str>,
+        keys: Vec<Arc<str>>,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>>;
+
+    /// Lists documents.
+    fn list_documents(
+        &self,
+        query: DocumentQuery,
+    ) -> BoxFuture<'_, Result<Vec<Document>, StoreError>>;
+
+    /// Writes a document if the condition holds, durably; returns whether it did. Of several writers
+    /// with the same condition one succeeds.
+    fn write_document(
+        &self,
+        document: Document,
+        condition: WriteCondition,
+    ) -> BoxFuture<'_, Result<bool, StoreError>>;
+
+    /// Deletes a document, of any version if none is given; returns whether there was one.
+    fn delete_document(
+        &self,
+        kind: Arc<str>,
+        key: Arc<str>,
+        version: Option<u64>,
+    ) -> BoxFuture<'_, Result<bool, StoreError>>;
 }
 
 /// The id of a process that owns lanes: a new random name at every start, never configured.
@@ -346,6 +403,8 @@ pub struct RunInfo {
     pub run: RunId,
     /// The lane of the run.
     pub lane: LaneId,
+    /// The tenant of the lane.
+    pub tenant: Arc<str>,
     /// The state that the run is in.
     pub state: RunState,
     /// Why the run ended.

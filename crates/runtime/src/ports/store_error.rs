@@ -35,6 +35,12 @@ pub enum StoreError {
         /// What is wrong and what to do.
         message: String,
     },
+    /// A limit of the tenant is reached.
+    #[error("{message}")]
+    LimitReached {
+        /// Which limit, and what to do.
+        message: String,
+    },
     /// The disk is full.
     #[error("the disk holding {location} is full; free some space, nothing was lost")]
     DiskFull {

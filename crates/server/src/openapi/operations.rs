@@ -5,16 +5,22 @@ use serde_json::{Value, json};
 use windlass::messages::RunTimeline;
 
 use super::{DocumentBuilder, Operation};
-use crate::actions::{AcceptedAction, ForkView, NewFork, NoFields};
+use crate::actions::{AcceptedAction, BulkResult, ForkView, NewFork, NoFields};
 use crate::conversations::{MessageListParameters, PlacedMessage};
 use crate::health::HealthStatus;
 use crate::prompts::{AcceptedPrompt, NewConversation, NewPrompt};
-use crate::questions::{AcceptedAnswer, NewAnswer, QuestionListParameters, QuestionView};
+use crate::questions::{
+    AcceptedAnswer, EqualAnswer, NewAnswer, QuestionListParameters, QuestionView,
+};
 use crate::reports::{EventListParameters, StatsParameters};
+use crate::run_feedback::{NewNote, NewScore, NoteView, ScoreView};
 use crate::run_record::EntryListParameters;
-use crate::runs::RunListParameters;
+use crate::runs::{RunFilter, RunListParameters};
 use crate::stream::StreamParameters;
-use crate::views::{ConversationView, Page, RunView};
+use crate::views::{ConversationView, ListParameters, Page, RunView};
+
+#[path = "administration.rs"]
+mod administration;
 
 const JSON: &str = "application/json";
 
@@ -27,6 +33,8 @@ pub(super) fn describe_all(document: &mut DocumentBuilder) {
     describe_actions(document);
     describe_questions(document);
     describe_reports(document);
+    describe_feedback(document);
+    administration::describe_administration(document);
 }
 
 fn get(path: &'static str, summary: &'static str) -> Operation {
@@ -61,7 +69,12 @@ impl Operation {
     }
 
     fn returns_events(self) -> Self {
-        let events = Some(("text/event-stream", json!({"type": "string"})));
+        let text = json!({"type": "string"});
+        let event = json!({
+            "type": "object",
+            "properties": {"id": text, "event": text, "data": text, "retry": {"type": "integer"}},
+        });
+        let events = Some(("text/event-stream", event));
         Self { success: (self.success.0, events), ..self }
     }
 
@@ -92,6 +105,12 @@ impl Operation {
 fn describe_health(document: &mut DocumentBuilder) {
     get("/healthz", "The process responds").returns::<HealthStatus>(document).add_to(document);
     get("/readyz", "The store responds").returns::<HealthStatus>(document).add_to(document);
+    let text = Some(("text/plain", json!({"type": "string"})));
+    let metrics = get("/metrics", "Metrics in the formats of Prometheus");
+    Operation { success: (200, text), ..metrics }.add_to(document);
+    let message = json!({"type": "object"});
+    let mcp = post("/mcp", "Answers a message of the Model Context Protocol", 200);
+    Operation { body: Some(message), ..mcp }.returns_object().add_to(document);
     get("/openapi.json", "This document").returns_object().add_to(document);
 }
 
@@ -147,6 +166,14 @@ fn describe_actions(document: &mut DocumentBuilder) {
         .takes::<NoFields>(document)
         .returns::<AcceptedAction>(document)
         .add_to(document);
+    post("/v1/runs/cancel", "Cancels the runs that match a filter", 200)
+        .takes::<RunFilter>(document)
+        .returns::<BulkResult>(document)
+        .add_to(document);
+    post("/v1/runs/resume", "Continues the runs that match a filter", 200)
+        .takes::<RunFilter>(document)
+        .returns::<BulkResult>(document)
+        .add_to(document);
     post("/v1/runs/{run_id}/fork", "Starts a conversation that shares the history", 201)
         .takes::<NewFork>(document)
         .returns::<ForkView>(document)
@@ -161,6 +188,30 @@ fn describe_questions(document: &mut DocumentBuilder) {
     post("/v1/questions/{run_id}/{question_id}/answer", "Answers a question", 202)
         .takes::<NewAnswer>(document)
         .returns::<AcceptedAnswer>(document)
+        .add_to(document);
+    post("/v1/questions/answer", "Answers all open questions about the same call", 202)
+        .takes::<EqualAnswer>(document)
+        .returns::<Page<AcceptedAnswer>>(document)
+        .add_to(document);
+}
+
+fn describe_feedback(document: &mut DocumentBuilder) {
+    let (scores, notes) = ("/v1/runs/{run_id}/scores", "/v1/runs/{run_id}/notes");
+    get(scores, "Lists the scores of a run")
+        .with_query::<ListParameters>(document)
+        .returns::<Page<ScoreView>>(document)
+        .add_to(document);
+    post(scores, "Scores a run", 201)
+        .takes::<NewScore>(document)
+        .returns::<ScoreView>(document)
+        .add_to(document);
+    get(notes, "Lists the notes on a run")
+        .with_query::<ListParameters>(document)
+        .returns::<Page<NoteView>>(document)
+        .add_to(document);
+    post(notes, "Adds a note to a run", 201)
+        .takes::<NewNote>(document)
+        .returns::<NoteView>(document)
         .add_to(document);
 }
 

@@ -24,6 +24,7 @@ impl StoreState {
             .outbox
             .iter()
             .for_each(|(to, message)| _ = self.enqueue_message(to, message, &affinity));
+        self.insert_run_changes(append)?;
         self.write_rows(&append.lane, &append.rows)
     }
 

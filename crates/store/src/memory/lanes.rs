@@ -43,8 +43,13 @@ impl StoreState {
         worker: &WorkerId,
         query: &ClaimQuery,
     ) -> Result<Vec<(LaneId, LaneClaim)>, StoreError> {
-        let wanting = self.runnable_lanes(query).into_iter();
-        wanting.map(|lane| Ok((lane.clone(), self.claim(&lane, worker, None)?))).collect()
+        let mut claims = Vec::new();
+        for lane in self.runnable_lanes(query) {
+            if self.may_be_driven(&lane) {
+                claims.push((lane.clone(), self.claim(&lane, worker, None)?));
+            }
+        }
+        Ok(claims)
     }
 
     fn owner_heartbeat(&self, lane: &LaneId) -> Result<Option<ObservedHeartbeat>, StoreError> {

@@ -31,12 +31,13 @@ impl StoreState {
         self.occupy_lane(lane, row)?;
         let next = self.runs.len();
         let index = *self.run_positions.entry(row.run.clone()).or_insert(next);
+        let tenant = self.lane_ref(lane)?.tenant();
         match self.runs.get_mut(index) {
-            None => self.runs.push_back(Arc::new(run_info(lane, row))),
+            None => self.runs.push_back(Arc::new(run_info(lane, tenant, row))),
             Some(run) if run.lane == *lane => {
                 let description = row.description.clone().with_defaults_from(&run.description);
                 let cancel_requested = row.cancel_requested || run.cancel_requested;
-                let info = RunInfo { description, cancel_requested, ..run_info(lane, row) };
+                let info = RunInfo { description, cancel_requested, ..run_info(lane, tenant, row) };
                 *run = Arc::new(info);
             }
             Some(_) => return Err(rejection::foreign_run(lane, &row.run)),
@@ -78,6 +79,7 @@ impl StoreState {
                 body: body.clone(),
                 folder: lane.affinity.folder.clone(),
                 agent: lane.affinity.agent.clone(),
+                tenant: lane.tenant(),
             })
         });
         waiting.collect()
@@ -128,10 +130,11 @@ impl StoreState {
     }
 }
 
-fn run_info(lane: &LaneId, row: &RunRow) -> RunInfo {
+fn run_info(lane: &LaneId, tenant: Arc<str>, row: &RunRow) -> RunInfo {
     RunInfo {
         run: row.run.clone(),
         lane: lane.clone(),
+        tenant,
         state: row.state,
         cause: row.cause,
         text: row.text.clone(),

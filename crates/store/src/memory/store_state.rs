@@ -9,8 +9,8 @@ use windlass_core::log::ids::{Epoch, InboxMessageId, LaneId, RunId, Seq, UnixMil
 use windlass_core::log::inbox::InboxCommand;
 use windlass_core::projection::Row;
 use windlass_runtime::ports::{
-    Affinity, EncodedEntry, NumberedWorkerEvent, RunInfo, ServedWorkspace, SpendingAccount,
-    StoreError, WorkerId,
+    Affinity, Document, EncodedEntry, NumberedWorkerEvent, RunInfo, ServedWorkspace,
+    SpendingAccount, StoreError, TenantLimits, WorkerId,
 };
 
 /// Every commit changes a copy of the state. A node of a persistent structure holds up to 64 values
@@ -30,6 +30,10 @@ pub(super) struct StoreState {
     pub(super) spending: OrdMap<SpendingAccount, Spending>,
     /// Worker events, oldest first.
     pub(super) worker_events: Vector<NumberedWorkerEvent>,
+    /// Documents by kind and key.
+    pub(super) documents: OrdMap<(Arc<str>, Arc<str>), Arc<Document>>,
+    /// What tenants may use.
+    pub(super) tenant_limits: OrdMap<Arc<str>, TenantLimits>,
 }
 
 #[derive(Debug, Clone, Default)]

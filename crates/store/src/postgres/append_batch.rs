@@ -18,6 +18,7 @@ use super::connection::{PgConnection, SqlValue};
 use super::error::PgError;
 use super::rows::{RowColumns, millis_column, replace_nul};
 use crate::encoding::{self, BlobHash, EncodedMessage};
+use crate::run_changes::{RunChange, run_changes};
 
 columns!(
     /// Columns of the appends, one row per append.
@@ -67,6 +68,16 @@ columns!(
     }
 );
 
+columns!(
+    /// Columns of the documents about runs that changed.
+    RunChangeColumns {
+        ord: i64,
+        key: Cow<'r, str>,
+        run_id: Cow<'r, str>,
+        body: Cow<'r, str>,
+    }
+);
+
 /// The result of the statement: which appends passed the fence, and how much of them was written.
 #[derive(Debug, Default)]
 pub(super) struct BatchResult {
@@ -93,6 +104,7 @@ struct AppendBatch<'r> {
     marks: ReadMarkColumns<'r>,
     rows: RowColumns<'r>,
     spendings: SpendingColumns<'r>,
+    changes: RunChangeColumns<'r>,
 }
 
 /// Writes the appends, which must be of different lanes.
@@ -135,6 +147,12 @@ impl<'r> AppendBatch<'r> {
             self.marks.ord.push(ord);
             self.marks.message_id.push(message.cast_signed());
         }
+        for change in &prepared.run_changes {
+            self.changes.ord.push(ord);
+            self.changes.key.push(Cow::Borrowed(&change.key));
+            self.changes.run_id.push(Cow::Borrowed(&change.run));
+            self.changes.body.push(replace_nul(&change.body));
+        }
         if let Some(change) = &append.spending {
             self.spendings.ord.push(ord);
             self.spendings.account.push(replace_nul(&change.account.profile));
@@ -171,6 +189,7 @@ impl<'r> AppendBatch<'r> {
             replies: !traces.ord.is_empty() || !raws.ord.is_empty(),
             results: !results.ord.is_empty(),
             spendings: !self.spendings.ord.is_empty(),
+            changes: !self.changes.ord.is_empty(),
         }
     }
 
@@ -189,6 +208,7 @@ impl<'r> AppendBatch<'r> {
             (true, rows.events.values()),
             (parts.replies, rows.raws.values()),
             (parts.spendings, self.spendings.values()),
+            (parts.changes, self.changes.values()),
         ];
         values.into_iter().filter(|(is_part, _)| *is_part).flat_map(|(_, part)| part).collect()
     }
@@ -203,6 +223,7 @@ pub(super) struct EncodedAppend {
     /// The list in each row, encoded for its column; empty lists are not written.
     pub(super) lists: Vec<Option<String>>,
     pub(super) messages: Vec<(LaneId, EncodedMessage)>,
+    pub(super) run_changes: Vec<RunChange>,
 }
 
 impl EncodedAppend {
@@ -220,6 +241,7 @@ impl EncodedAppend {
                 .collect(),
             lists: append.rows.iter().map(encode_row_list).collect::<Result<_, _>>()?,
             messages,
+            run_changes: run_changes(&append),
             append,
         })
     }

@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use tokio_postgres::types::Type;
 
 use super::append_batch::{
-    AppendColumns, BlobColumns, EntryColumns, GuardMode, ReadMarkColumns, SpendingColumns,
+    AppendColumns, BlobColumns, EntryColumns, GuardMode, ReadMarkColumns, RunChangeColumns,
+    SpendingColumns,
 };
 use super::connection::{SqlValue, TypedSql};
 use super::rows::{
@@ -35,9 +36,11 @@ pub(super) struct StatementParts {
     pub(super) results: bool,
     /// Spending of profiles with a cap.
     pub(super) spendings: bool,
+    /// Runs that ended or wait for a human.
+    pub(super) changes: bool,
 }
 
-/// The statements, each built once and kept: there are 64 at most, and a connection identifies them
+/// The statements, each built once and kept: there are 128 at most, and a connection identifies them
 /// by their memory address.
 static STATEMENTS: Mutex<BTreeMap<(StatementParts, GuardMode), &'static TypedSql>> =
     Mutex::new(BTreeMap::new());
@@ -63,6 +66,7 @@ fn build_statement(parts: StatementParts, guard: GuardMode) -> TypedSql {
     all.push(events_part(&mut places));
     all.extend(parts.replies.then(|| raw_responses_part(&mut places)));
     all.extend(parts.spendings.then(|| spendings_part(&mut places)));
+    all.extend(parts.changes.then(|| run_changes_part(&mut places)));
     let text = format!("{}\n{}", all.join(",\n"), result_part(parts, guard));
     TypedSql { text, types: places.types }
 }
@@ -246,6 +250,20 @@ fn raw_responses_part(places: &mut SqlParameters) -> String {
             INSERT INTO raw_response (lane_no, {columns})
             SELECT f.no, {given}
             FROM {table} JOIN fenced f ON f.ord = w.ord ORDER BY w.pos)"
+    )
+}
+
+/// The part that leaves a document for each run that changed, if its tenant has a webhook.
+fn run_changes_part(places: &mut SqlParameters) -> String {
+    let table = places.unnest_table::<RunChangeColumns<'_>>("c");
+    format!(
+        "changes AS (
+            INSERT INTO document (kind, key, tenant, subject, version, body)
+            SELECT 'run_change', c.key, lane.tenant, c.run_id, 1, c.body
+            FROM {table} JOIN fenced f ON f.ord = c.ord JOIN lane ON lane.no = f.no
+            WHERE EXISTS (SELECT 1 FROM document hook
+                WHERE hook.kind = 'webhook' AND hook.tenant = lane.tenant)
+            ON CONFLICT (kind, key) DO NOTHING)"
     )
 }
 

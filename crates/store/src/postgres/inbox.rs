@@ -54,7 +54,7 @@ static PENDING_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
 
 static RUN_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "SELECT lane.id, inbox.body, (extract(epoch FROM inbox.at) * 1000)::bigint,
-             lane.folder, lane.agent
+             lane.folder, lane.agent, lane.tenant
          FROM inbox JOIN lane ON lane.no = inbox.lane_no
          WHERE inbox.read_seq IS NULL AND inbox.kind = ANY($2) AND ($1 IS NULL OR lane.id = $1)
          ORDER BY inbox.at DESC, inbox.message_id DESC LIMIT $3";
@@ -149,6 +149,7 @@ pub(super) async fn run_messages(
             body,
             folder: row.try_get::<_, &str>(3).map_err(classify)?.into(),
             agent: row.try_get::<_, &str>(4).map_err(classify)?.into(),
+            tenant: row.try_get::<_, &str>(5).map_err(classify)?.into(),
         });
     }
     Ok(found)

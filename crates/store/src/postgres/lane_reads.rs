@@ -43,7 +43,8 @@ static READ_ENTRIES: LazyLock<TypedSql> = LazyLock::new(|| {
 
 /// The columns of a run that lists show, in the order in which `parse_run_info` reads them.
 const RUN_INFO_COLUMNS: &str = "run_id, lane.id, state, cause, text, at, resume_available, prompt,
-    run.folder, run.agent, profile, model, usd_micros, cancel_requested, resume_policy";
+    run.folder, run.agent, profile, model, usd_micros, cancel_requested, resume_policy,
+    lane.tenant";
 
 static READ_RUNS: LazyLock<TypedSql> =
     LazyLock::new(|| TypedSql::new(&read_runs_sql(""), &[Type::INT8]));
@@ -236,6 +237,7 @@ fn parse_run_info(connection: &PgConnection, row: &Row) -> Result<RunInfo, PgErr
     Ok(RunInfo {
         run: RunId::from(text(0).map_err(classify)?.unwrap_or_default()),
         lane: LaneId::from(text(1).map_err(classify)?.unwrap_or_default()),
+        tenant: text(15).map_err(classify)?.unwrap_or_default().into(),
         state: column_values::parse_state(&state)
             .ok_or_else(|| unknown_name_error(connection, &state))?,
         cause: cause

@@ -19,15 +19,35 @@ mod runnable_lanes_tests;
 
 /// Finds and claims runnable lanes in one round trip: one lane of each tenant, then another of
 /// each. Lanes that another worker is claiming at the same moment are skipped (`SKIP LOCKED`).
-static CLAIM_RUNNABLE: LazyLock<TypedSql> = LazyLock::new(|| {
+static CLAIM_RUNNABLE: LazyLock<TypedSql> = LazyLock::new(|| claim_sql("", "", ""));
+
+/// The same, without lanes of tenants that have their limit of conversations driven. Lanes of
+/// sub-agents, which have a slash in their names, do not count: a conversation that waits for them
+/// would wait for itself.
+static CLAIM_WITHIN_LIMITS: LazyLock<TypedSql> = LazyLock::new(|| {
+    let turns = ", lane.tenant, lane.id LIKE '%/%' AS is_child, row_number() OVER (
+                PARTITION BY lane.tenant, lane.id LIKE '%/%'
+                ORDER BY lane.wake_at, lane.no) AS turn_of_kind";
+    let driven = "driven AS (
+            SELECT tenant, count(*) AS lanes FROM lane
+            WHERE owner IS NOT NULL AND id NOT LIKE '%/%' GROUP BY tenant),";
+    let within = "AND (fair.is_child OR NOT EXISTS (SELECT 1 FROM tenant_limit
+                  WHERE tenant_limit.tenant = fair.tenant
+                    AND active_runs < fair.turn_of_kind + coalesce((SELECT driven.lanes
+                        FROM driven WHERE driven.tenant = fair.tenant), 0)))";
+    claim_sql(driven, turns, within)
+});
+
+fn claim_sql(driven: &str, turns: &str, within: &str) -> TypedSql {
     let text = format!(
         "WITH wants (no) AS (
             SELECT lane_no FROM inbox WHERE read_seq IS NULL
             UNION
             SELECT no FROM lane WHERE owner IS NULL AND wake_at <= $2),
+        {driven}
         fair AS (
             SELECT lane.no, row_number() OVER (
-                PARTITION BY lane.tenant ORDER BY lane.wake_at, lane.no) AS turn
+                PARTITION BY lane.tenant ORDER BY lane.wake_at, lane.no) AS turn {turns}
             FROM wants JOIN lane ON lane.no = wants.no
             WHERE lane.owner IS NULL
               AND (lane.agent = '' OR lane.agent = ANY($4))
@@ -35,6 +55,7 @@ static CLAIM_RUNNABLE: LazyLock<TypedSql> = LazyLock::new(|| {
               AND lane.id <> ALL($6)),
         chosen AS (
             SELECT lane.no FROM fair JOIN lane ON lane.no = fair.no WHERE lane.owner IS NULL
+              {within}
             ORDER BY fair.turn, lane.no LIMIT $3 FOR UPDATE OF lane SKIP LOCKED)
         UPDATE lane SET epoch = epoch + 1, owner = $1 FROM chosen WHERE lane.no = chosen.no
         RETURNING {}",
@@ -43,7 +64,7 @@ static CLAIM_RUNNABLE: LazyLock<TypedSql> = LazyLock::new(|| {
     let names = Type::TEXT_ARRAY;
     let reach = [names.clone(), names.clone(), names];
     TypedSql::new(&text, &[[Type::TEXT, Type::INT8, Type::INT8].as_slice(), &reach].concat())
-});
+}
 
 /// Claims runnable lanes. Whether an earlier attempt claimed any cannot be known here: the caller
 /// knows which of its lanes it drives.
@@ -65,9 +86,39 @@ pub(super) async fn claim_runnable_lanes(
     let except: Vec<&str> = query.exclude.iter().map(LaneId::as_str).collect();
     let values: [super::connection::SqlValue<'_>; 6] =
         [&&**worker, &now, &limit, &agents, &affinities, &except];
-    let rows = connection.query(&CLAIM_RUNNABLE, &values).await?;
+    if connection.query(&LIMITED_TENANTS, &[]).await?.is_empty() {
+        let rows = connection.query(&CLAIM_RUNNABLE, &values).await?;
+        return rows.iter().map(|row| parse_claim(connection, row)).collect();
+    }
+    connection.execute_batch("BEGIN").await?;
+    match claim_in_transaction(connection, &values).await {
+        Ok(claims) => connection.execute_batch("COMMIT").await.map(|()| claims),
+        // A lost connection ends its transaction.
+        Err(lost @ PgError::ConnectionLost(_)) => Err(lost),
+        Err(error) => connection.execute_batch("ROLLBACK").await.and(Err(error)),
+    }
+}
+
+/// Locks the limits of tenants, then claims: a second process counts what the first has claimed.
+async fn claim_in_transaction(
+    connection: &mut PgConnection,
+    values: &[super::connection::SqlValue<'_>],
+) -> Result<Vec<(LaneId, LaneClaim)>, PgError> {
+    connection.query(&LOCK_LIMITED_TENANTS, &[]).await?;
+    let rows = connection.query(&CLAIM_WITHIN_LIMITS, values).await?;
     rows.iter().map(|row| parse_claim(connection, row)).collect()
 }
+
+static LIMITED_TENANTS: LazyLock<TypedSql> = LazyLock::new(|| {
+    let text = "SELECT 1 FROM tenant_limit WHERE active_runs IS NOT NULL LIMIT 1";
+    TypedSql::new(text, &[])
+});
+
+static LOCK_LIMITED_TENANTS: LazyLock<TypedSql> = LazyLock::new(|| {
+    let text = "SELECT tenant FROM tenant_limit WHERE active_runs IS NOT NULL
+         ORDER BY tenant FOR UPDATE";
+    TypedSql::new(text, &[])
+});
 
 static LANES_WITH_MESSAGES: LazyLock<TypedSql> = LazyLock::new(|| {
     let text = "SELECT lane.id FROM lane WHERE lane.owner = $1 AND EXISTS (

@@ -12,7 +12,10 @@ use crate::migrations::Migrations;
 use crate::validation::invalid_argument;
 
 /// All schema changes of the PostgreSQL store.
-const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/101_tables.sql")]);
+const MIGRATIONS: Migrations = Migrations::new(&[
+    include_str!("schema/101_tables.sql"),
+    include_str!("schema/102_documents.sql"),
+]);
 
 const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS windlass_schema (
     one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";

@@ -11,8 +11,9 @@ use windlass_runtime::ports::{AppendRequest, EncodedEntry, SpendingChange, Store
 
 use super::error::WorkError;
 use super::group_commit::prepare_cached;
-use super::{inbox, rows, statistics};
+use super::{inbox, rows, statistics, tenants};
 use crate::encoding::{BlobHash, EncodedMessage};
+use crate::run_changes::{RunChange, run_changes};
 use crate::validation::{invalid_argument, rejection};
 use crate::{column_values, crash_points, encoding};
 
@@ -39,6 +40,9 @@ pub(super) fn append_fenced(
         inbox::enqueue_message(connection, to, message, Some(lane_no))?;
     }
     append.spending.iter().try_for_each(|change| statistics::add_spending(connection, change))?;
+    for change in &append.run_changes {
+        tenants::insert_run_change(connection, lane_no, change)?;
+    }
     Ok(())
 }
 
@@ -150,10 +154,12 @@ pub(super) struct PreparedAppend {
     pub(super) wake_at: Option<UnixMillis>,
     pub(super) active_run: Option<RunId>,
     pub(super) spending: Option<SpendingChange>,
+    pub(super) run_changes: Vec<RunChange>,
 }
 
 impl PreparedAppend {
     pub(super) fn new(append: AppendRequest) -> Result<Self, StoreError> {
+        let run_changes = run_changes(&append);
         let outbox = append
             .outbox
             .iter()
@@ -178,6 +184,7 @@ impl PreparedAppend {
             wake_at: append.wake_at,
             active_run: append.active_run,
             spending: append.spending,
+            run_changes,
         })
     }
 }

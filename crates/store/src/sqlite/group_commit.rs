@@ -7,8 +7,9 @@ use rusqlite::{CachedStatement, Connection};
 use windlass_core::log::ids::{Epoch, InboxMessageId, LaneId, Seq};
 use windlass_core::log::record::Durability;
 use windlass_runtime::ports::{
-    AbandonedLane, Affinity, DeletedRows, EnqueuedMessage, LaneClaim, ObservedHeartbeat,
-    ReconcileRequest, RemovedLanes, RetentionCutoffs, StoreError, WorkerEvent, WorkerId,
+    AbandonedLane, Affinity, DeletedRows, Document, EnqueuedMessage, LaneClaim, ObservedHeartbeat,
+    ReconcileRequest, RemovedLanes, RetentionCutoffs, StoreError, TenantLimits, WorkerEvent,
+    WorkerId, WriteCondition,
 };
 
 use super::database_file::DatabaseFile;
@@ -18,7 +19,10 @@ use super::open::retry_while_busy;
 use super::wal::{WalCheckpoints, WalSyncer};
 use super::write_queue::{WriteQueue, WriteTurn};
 use super::writer::WriteJob;
-use super::{deletion, fenced_append, heartbeats, inbox, lanes, runnable_lanes, statistics, wal};
+use super::{
+    deletion, documents, fenced_append, heartbeats, inbox, lanes, runnable_lanes, statistics,
+    tenants, wal,
+};
 use crate::crash_points;
 use crate::encoding::EncodedMessage;
 use crate::inbox_hints::InboxHints;
@@ -246,6 +250,7 @@ pub(super) fn send_reply(job: WriteJob, outcome: WorkOutcome) {
 #[derive(Debug)]
 pub(super) enum WriteWork {
     EnqueueMessage { lane: LaneId, message: EncodedMessage },
+    EnqueuePrompt { lane: LaneId, affinity: Affinity, message: EncodedMessage },
     Claim { lane: LaneId, worker: WorkerId, dead: Option<ObservedHeartbeat> },
     ClaimAll { lanes: Vec<LaneId>, worker: WorkerId },
     Release { lane: LaneId, worker: WorkerId, epoch: Epoch },
@@ -259,6 +264,9 @@ pub(super) enum WriteWork {
     Wake { lane: LaneId },
     Remove { lane: LaneId },
     RecordEvent(WorkerEvent),
+    SetLimits { tenant: Arc<str>, limits: TenantLimits },
+    WriteDocument { document: Document, condition: WriteCondition },
+    DeleteDocument { kind: Arc<str>, key: Arc<str>, version: Option<u64> },
 }
 
 #[derive(Debug)]
@@ -270,6 +278,7 @@ pub(super) enum WriteOutput {
     Forgotten(DeletedRows),
     Woken(bool),
     Removed(RemovedLanes),
+    Changed(bool),
     Done,
 }
 
@@ -316,6 +325,13 @@ impl WriteOutput {
         }
     }
 
+    pub(super) fn into_changed(self) -> Result<bool, StoreError> {
+        match self {
+            Self::Changed(changed) => Ok(changed),
+            _ => Err(unexpected_output()),
+        }
+    }
+
     pub(super) fn into_removed(self) -> Result<RemovedLanes, StoreError> {
         match self {
             Self::Removed(removed) => Ok(removed),
@@ -337,6 +353,10 @@ impl WriteWork {
         match self {
             Self::EnqueueMessage { lane, message } => {
                 inbox::enqueue_message(connection, lane, message, None).map(WriteOutput::Enqueued)
+            }
+            Self::EnqueuePrompt { lane, affinity, message } => {
+                tenants::enqueue_prompt(connection, lane, affinity, message)
+                    .map(WriteOutput::Enqueued)
             }
             Self::Claim { lane, worker, dead } => {
                 lanes::claim_lane(connection, lane, worker, dead.as_ref()).map(WriteOutput::Claimed)
@@ -377,13 +397,26 @@ impl WriteWork {
             Self::RecordEvent(event) => {
                 statistics::insert_worker_event(connection, event).map(|()| WriteOutput::Done)
             }
+            Self::SetLimits { tenant, limits } => {
+                tenants::set_limits(connection, tenant, limits).map(|()| WriteOutput::Done)
+            }
+            Self::WriteDocument { document, condition } => {
+                documents::write_document(connection, document, *condition)
+                    .map(WriteOutput::Changed)
+            }
+            Self::DeleteDocument { kind, key, version } => {
+                documents::delete_document(connection, kind, key, *version)
+                    .map(WriteOutput::Changed)
+            }
         }
     }
 
     /// Notifies tasks of this process that wait for messages.
     fn notify_hints(&self, hints: &InboxHints) {
         match self {
-            Self::EnqueueMessage { lane, .. } | Self::Wake { lane } => hints.notify_lane(lane),
+            Self::EnqueueMessage { lane, .. }
+            | Self::EnqueuePrompt { lane, .. }
+            | Self::Wake { lane } => hints.notify_lane(lane),
             Self::Append(append) => {
                 append.outbox.iter().for_each(|(to, _)| hints.notify_lane(to));
             }
@@ -392,12 +425,15 @@ impl WriteWork {
             Self::Fork { .. } | Self::RegisterLane { .. } => (),
             Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Remove { .. } => (),
+            Self::SetLimits { .. } | Self::WriteDocument { .. } | Self::DeleteDocument { .. } => (),
         }
     }
 
     fn before_commit(&self) {
         match self {
-            Self::EnqueueMessage { .. } => crash_points::crash_point(crash_points::ENQUEUE_BEFORE),
+            Self::EnqueueMessage { .. } | Self::EnqueuePrompt { .. } => {
+                crash_points::crash_point(crash_points::ENQUEUE_BEFORE);
+            }
             Self::Claim { .. } | Self::ClaimAll { .. } => {
                 crash_points::crash_point(crash_points::CLAIM_BEFORE);
             }
@@ -407,12 +443,15 @@ impl WriteWork {
             Self::Fork { .. } | Self::RegisterLane { .. } => (),
             Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
+            Self::SetLimits { .. } | Self::WriteDocument { .. } | Self::DeleteDocument { .. } => (),
         }
     }
 
     fn after_commit(&self) {
         match self {
-            Self::EnqueueMessage { .. } => crash_points::crash_point(crash_points::ENQUEUE_AFTER),
+            Self::EnqueueMessage { .. } | Self::EnqueuePrompt { .. } => {
+                crash_points::crash_point(crash_points::ENQUEUE_AFTER);
+            }
             Self::Claim { .. } | Self::ClaimAll { .. } => {
                 crash_points::crash_point(crash_points::CLAIM_AFTER);
             }
@@ -422,6 +461,7 @@ impl WriteWork {
             Self::Fork { .. } | Self::RegisterLane { .. } => (),
             Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
+            Self::SetLimits { .. } | Self::WriteDocument { .. } | Self::DeleteDocument { .. } => (),
         }
     }
 

@@ -63,6 +63,18 @@ fn find_by_key(
     Ok(found.map(i64::cast_unsigned))
 }
 
+/// Returns whether a message with this key was ever enqueued.
+pub(super) fn has_key(
+    connection: &Connection,
+    lane: &LaneId,
+    key: &str,
+) -> Result<bool, WorkError> {
+    match find_lane_no(connection, lane)? {
+        Some(no) => Ok(find_by_key(connection, no, key)?.is_some()),
+        None => Ok(false),
+    }
+}
+
 fn insert_message(
     connection: &Connection,
     lane_no: i64,
@@ -129,7 +141,7 @@ pub(super) fn run_messages(
 ) -> Result<Vec<PendingMessage>, WorkError> {
     let mut statement = prepare_cached(
         connection,
-        "SELECT lane.id, inbox.body, inbox.at, lane.folder, lane.agent
+        "SELECT lane.id, inbox.body, inbox.at, lane.folder, lane.agent, lane.tenant
          FROM inbox JOIN lane ON lane.no = inbox.lane_no
          WHERE inbox.read_seq IS NULL AND inbox.kind IN (SELECT value FROM json_each(?2))
            AND (?1 IS NULL OR lane.id = ?1)
@@ -147,6 +159,7 @@ pub(super) fn run_messages(
             body,
             folder: row.get(3)?,
             agent: row.get(4)?,
+            tenant: row.get(5)?,
         });
     }
     Ok(found)

@@ -142,7 +142,8 @@ fn parse_entry(row: &Row<'_>) -> rusqlite::Result<EncodedEntry> {
 
 /// The columns of a run that lists show, in the order in which `parse_run_info` reads them.
 const RUN_INFO_COLUMNS: &str = "run_id, lane.id, state, cause, text, at, resume_available, prompt,
-    run.folder, run.agent, profile, model, usd_micros, cancel_requested, resume_policy";
+    run.folder, run.agent, profile, model, usd_micros, cancel_requested, resume_policy,
+    lane.tenant";
 
 static READ_RUNS: LazyLock<String> = LazyLock::new(|| read_runs_sql("?1 IS NULL"));
 static READ_RUNS_OF_LANE: LazyLock<String> =
@@ -191,6 +192,7 @@ fn parse_run_info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
     Ok(RunInfo {
         run: RunId::from(row.get::<_, String>(0)?),
         lane: LaneId::from(row.get::<_, String>(1)?),
+        tenant: row.get(15)?,
         state: column_values::parse_state(&state).ok_or_else(|| unknown_name_error(2, &state))?,
         cause: cause
             .map(|name| {

@@ -7,7 +7,7 @@ use windlass_runtime::ports::{ClaimQuery, LaneClaim, WorkerId};
 
 use super::error::WorkError;
 use super::group_commit::prepare_cached;
-use super::lanes;
+use super::{lanes, tenants};
 use crate::column_values;
 
 #[cfg(test)]
@@ -15,7 +15,8 @@ use crate::column_values;
 mod runnable_lanes_tests;
 
 /// Without help SQLite scans all lanes in their order, to merge those that are due with those that
-/// have messages. The named indexes and the order of the join prevent that.
+/// have messages. The named indexes and the order of the join prevent that. The number of a tenant's
+/// conversations is checked again when they are claimed, by their form and not by a slash.
 const RUNNABLE_LANES_SQL: &str = "WITH wants (no) AS (
              SELECT lane_no FROM inbox WHERE read_seq IS NULL
              UNION
@@ -26,6 +27,11 @@ const RUNNABLE_LANES_SQL: &str = "WITH wants (no) AS (
            AND (lane.agent = '' OR lane.agent IN (SELECT value FROM json_each(?3)))
            AND (lane.affinity = '' OR lane.affinity IN (SELECT value FROM json_each(?4)))
            AND lane.id NOT IN (SELECT value FROM json_each(?5))
+           AND NOT EXISTS (SELECT 1 FROM tenant_limit
+               WHERE tenant_limit.tenant = lane.tenant AND lane.id NOT LIKE '%/%'
+                 AND active_runs <= (SELECT count(*) FROM lane AS driven INDEXED BY lane_owned
+                     WHERE driven.owner IS NOT NULL AND driven.tenant = lane.tenant
+                       AND driven.id NOT LIKE '%/%'))
          ORDER BY row_number() OVER (PARTITION BY lane.tenant ORDER BY lane.wake_at, lane.no)
          LIMIT ?2";
 
@@ -57,6 +63,9 @@ pub(super) fn claim_free_lanes(
 ) -> Result<Vec<(LaneId, LaneClaim)>, WorkError> {
     let mut claims = Vec::with_capacity(lanes.len());
     for lane in lanes {
+        if !tenants::may_be_driven(connection, lane)? {
+            continue;
+        }
         match lanes::claim_lane(connection, lane, worker, None) {
             Ok(claim) => claims.push((lane.clone(), claim)),
             Err(WorkError::Rejected(_)) => {}

@@ -16,7 +16,10 @@ use crate::validation::invalid_argument;
 mod schema_migration_tests;
 
 /// All schema changes of the SQLite store.
-pub(super) const MIGRATIONS: Migrations = Migrations::new(&[include_str!("schema/101_tables.sql")]);
+pub(super) const MIGRATIONS: Migrations = Migrations::new(&[
+    include_str!("schema/101_tables.sql"),
+    include_str!("schema/102_documents.sql"),
+]);
 
 /// Whether a file has the newest schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
