@@ -18,6 +18,7 @@ mod model_args;
 pub(crate) mod parse_error;
 mod plugin_args;
 mod prompt_argument;
+mod scripted_args;
 mod sdk_args;
 #[cfg(feature = "server")]
 mod serve_args;
@@ -33,6 +34,7 @@ pub(crate) use mcp_args::{
 pub(crate) use model_args::ModelArgs;
 pub(crate) use plugin_args::{PluginArgs, PluginCommand};
 pub(crate) use prompt_argument::command_line_of_process;
+pub(crate) use scripted_args::ScriptedArgs;
 pub(crate) use sdk_args::SdkArgs;
 #[cfg(feature = "server")]
 pub(crate) use serve_args::{DashboardArgs, ScopeArg, ServeArgs, TokenArgs, TokenCommand};
@@ -365,6 +367,15 @@ pub(crate) enum Command {
         #[command(flatten)]
         agent: Box<AgentArgs>,
     },
+    /// Follow a run of any process at this terminal, answer its questions and steer it
+    #[cfg(feature = "terminal")]
+    Attach {
+        /// Select a run or a conversation, by a unique beginning or end of its id [default: the newest
+        /// run of this folder]
+        conversation: Option<String>,
+        #[command(flatten)]
+        agent: Box<AgentArgs>,
+    },
     /// Answer a question that a run waits for, and continue the run
     Answer {
         /// Select a run or a conversation, by a unique beginning or end of its id
@@ -480,18 +491,4 @@ pub(crate) struct WorkerArgs {
     /// Choose whether interrupted runs are resumed automatically [default: from the profile of each run]
     #[arg(long, value_name = "POLICY", value_enum)]
     pub(crate) resume: Option<ResumePolicyArg>,
-}
-
-/// Where the scripted model listens.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct ScriptedArgs {
-    /// Answer from this script
-    #[arg(long, value_name = "FILE")]
-    pub(crate) script: PathBuf,
-    /// Listen on this port; 0 takes any free port
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
-    pub(crate) port: u16,
-    /// Listen on this loopback address
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    pub(crate) host: String,
 }

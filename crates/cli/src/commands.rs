@@ -119,6 +119,10 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Resume { conversation, detach, agent }) => {
             resume::run(conversation.as_deref(), &agent, AfterSend::from_detach_flag(detach)).await
         }
+        #[cfg(feature = "terminal")]
+        Some(Command::Attach { conversation, agent }) => {
+            Box::pin(interactive::attach(conversation.as_deref(), *agent)).await
+        }
         Some(Command::Answer { conversation, question, answer, text, detach, agent }) => {
             let answer = answer::parse_answer(answer, text).or_usage_error()?;
             answer::run(

@@ -5,6 +5,7 @@
 //! [`painter`]); [`session_loop`] connects them to the terminal and to the run.
 
 mod active_run;
+mod attached_session;
 mod call_view;
 mod command_table;
 mod commands;
@@ -17,6 +18,7 @@ mod editor_program;
 mod export_command;
 mod key_decoder;
 mod live_view;
+mod notifications;
 mod open_panels;
 mod opening;
 mod painter;
@@ -34,20 +36,27 @@ mod session_loop;
 mod session_model;
 mod settings_commands;
 mod shell_command;
+mod status_command;
 mod status_line;
 mod task_commands;
+mod terminal_io;
 mod terminal_modes;
 mod text_buffer;
 mod vi_keys;
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use clap::Parser;
 
-use crate::args::{PrintArgs, ToolStatePolicy, parse_error};
+use crate::args::{AgentArgs, CliArgs, PrintArgs, ToolStatePolicy, parse_error};
 use crate::config::claude::main_agent;
+use crate::config::paths;
 use crate::exit::OrUsageError;
+use crate::inspect::id_lookup;
+use crate::setup;
 
 /// Size of a terminal that does not report it.
 const DEFAULT_SIZE: (usize, usize) = (80, 24);
@@ -63,6 +72,27 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
         true => Box::pin(opening::open(print)).await,
         false => Box::pin(plain_session::run(print)).await,
     }
+}
+
+/// Watches the run of any process, and answers and steers it.
+pub(crate) async fn attach(id: Option<&str>, agent: AgentArgs) -> anyhow::Result<ExitCode> {
+    if !can_draw() {
+        bail!("windlass attach needs a terminal; windlass show and windlass logs print elsewhere");
+    }
+    let here = paths::resolve_folder(&agent.permissions.workspace, "--workspace")?;
+    let store = setup::open_existing_store(&agent.store).await?;
+    let found = id_lookup::find_target(store.as_ref(), id, &here).await?;
+    let runs = store.list_runs(Some(found.lane.clone()), 1).await?;
+    let folder = runs.first().and_then(|run| run.description.folder.clone());
+    let mut print = CliArgs::parse_from(["windlass"]).print;
+    print.resume = Some(found.lane.to_string());
+    print.agent = agent;
+    // Diffs are shown against the files of the run; settings of its folder decide nothing here.
+    let folder = folder.map(|folder| PathBuf::from(&*folder)).filter(|folder| folder.is_dir());
+    print.agent.permissions.workspace = folder.unwrap_or(here);
+    print.agent.permissions.setting_sources = Some(String::new());
+    print.agent.tool_state = ToolStatePolicy::Discarded;
+    Box::pin(opening::attach(print)).await
 }
 
 /// Whether the terminal can be drawn on: otherwise lines are read and printed.

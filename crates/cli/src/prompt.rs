@@ -2,6 +2,7 @@
 //! model, and attached files.
 
 pub(crate) mod command_arguments;
+pub(crate) mod environment;
 pub(crate) mod mentions;
 pub(crate) mod prompt_content;
 pub(crate) mod prompt_input;

@@ -202,7 +202,7 @@ async fn start_with(
     let base = RunBase::new((&folder, &config, &clock), level, asks, earlier_model);
     let (mut settings, models) = base.settings(args, when_asked, None).or_usage_error()?;
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;
-    prompt_text::add_memory_files(&mut settings, &args.permissions, &folder);
+    prompt_text::add_context(&mut settings, args, &folder, host.context_clock(&clock));
     let plugins = settings_sources::plugins_of(&sources);
     let agents = agents::load_agents(args, &workspace, folder.trust, &plugins)?;
     check_old_state(&clock);

@@ -8,6 +8,7 @@
 //! Not covered: a process that leaves the group and also clears its environment, or one of another
 //! user. Containing those takes a cgroup or a pid namespace, which is a sandbox's task.
 
+mod background_switch;
 mod capture;
 mod command_process;
 mod environment;
@@ -38,6 +39,7 @@ use windlass_runtime::ports::{
     Clock, LaunchAccess, LaunchRequest, ProcessLauncher, ProgressReporter,
 };
 
+pub(crate) use background_switch::{BackgroundMover, BackgroundSwitch};
 pub(crate) use environment::CommandEnvironment;
 pub(crate) use grouped_process::GroupedProcess;
 pub use orphans::{ReapedOrphans, count_orphans, reap_orphans};
@@ -66,6 +68,8 @@ pub(crate) struct CommandJob {
     pub(crate) final_folder_file: Option<PathBuf>,
     /// Takes the output while the command runs.
     pub(crate) live_output: ProgressReporter,
+    /// Tells when the command moves to the background.
+    pub(crate) background: BackgroundSwitch,
     /// What the command needs of the sandbox.
     pub(crate) needs: SandboxNeeds,
 }
@@ -156,7 +160,7 @@ pub(crate) async fn run_command(
 ) -> io::Result<CommandEnd> {
     let started = clock.monotonic_ms();
     let mut running = command_process::CommandProcess::start(job, launcher).await?;
-    let exit = running.wait(job.timeout_ms, clock, stop).await?;
+    let exit = running.wait(job, clock, stop).await?;
     let cleanup = running.end_group(clock).await;
     let after_ms = clock.monotonic_ms().saturating_sub(started);
     let blocked_hosts = running.blocked_hosts();

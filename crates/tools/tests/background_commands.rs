@@ -274,3 +274,32 @@ async fn there_are_only_so_many_at_once() {
     success_text(shells.kill("bash_0_0").await);
     success_text(shells.start(99, "sleep 60").await);
 }
+
+#[tokio::test]
+async fn a_running_command_moves_to_the_background_with_its_output() {
+    let workspace = TestWorkspace::new();
+    let context = reply(1);
+    let (lane, tools) = (context.lane.clone(), workspace.context.clone());
+    let text = "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo done";
+    let bash = workspace.bash();
+    let running = tokio::spawn(async move { bash.run(context, input(text, 60_000)).await });
+    while tools.move_to_background(&lane) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let said = success_text(running.await.unwrap());
+    assert!(said.contains("the user moved the command to the background"), "{said}");
+    let listed = tools.list_background_commands(&lane);
+    let [listed] = listed.as_slice() else { panic!("{listed:?}") };
+    assert_eq!((listed.command.as_str(), listed.is_running), (text, true));
+    fs::write(workspace.context.zones().root().join("go"), "").unwrap();
+    let output = BashOutputTool::new(tools.clone());
+    let mut seen = String::new();
+    while !seen.contains("done") {
+        let asked = json(&value!({"bash_id": listed.id}).to_string());
+        seen.push_str(&success_text(output.run(reply(2), asked).await));
+        tokio::task::yield_now().await;
+    }
+    assert!(seen.contains("begun"), "{seen}");
+    assert!(!tools.stop_background_command(&lane, "unknown"));
+    assert_eq!(tools.move_to_background(&lane), 0);
+}

@@ -81,6 +81,8 @@ with_model_controls! {
         pub(crate) keep: RetentionConfig,
         /// The sandbox of commands and hooks.
         pub(crate) sandbox: SandboxConfig,
+        /// The session at a terminal.
+        pub(crate) terminal: TerminalConfig,
         /// Profiles by name.
         pub(crate) profiles: BTreeMap<String, ProfileConfig>,
         /// How agents use the web.
@@ -88,6 +90,31 @@ with_model_controls! {
         /// Command tools by name.
         pub(crate) tools: BTreeMap<CommandToolName, CommandToolConfig>,
     }
+}
+
+/// The session at a terminal.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TerminalConfig {
+    /// How the terminal is told that a run has ended or asks something.
+    pub(crate) notifications: NotificationKind,
+}
+
+/// How the terminal is told to notify.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum NotificationKind {
+    /// What the terminal understands, as far as its variables tell.
+    #[default]
+    Auto,
+    /// The bell.
+    Bell,
+    /// `OSC 9`: iTerm2, WezTerm, Ghostty, Windows Terminal.
+    Osc9,
+    /// `OSC 777`: foot, urxvt.
+    Osc777,
+    /// Nothing.
+    Off,
 }
 
 /// Retention of data that no conversation needs; keys that are not set have defaults.

@@ -3,13 +3,25 @@
 use windlass::core::log::ids::RunId;
 use windlass::core::run::conversation::Conversation;
 use windlass::messages::{Message, MessageReader};
-use windlass::{RunOutcome, RunStream, Session};
+use windlass::{RunOutcome, RunStream, Session, Subscription};
 
 /// A run in progress, or one that waits for an answer.
 pub(super) struct ActiveRun {
     session: Session,
-    stream: Option<RunStream>,
+    feed: RunFeed,
     reader: MessageReader,
+    /// Whether the run that is watched has ended, which is not told yet.
+    is_over: bool,
+}
+
+/// Where the items of the run come from.
+enum RunFeed {
+    /// This process drives the run, or follows the one that does.
+    Stream(Box<RunStream>),
+    /// The run waits for an answer, and nothing drives it.
+    Parked,
+    /// Other processes drive the conversation, now and later.
+    Watched(Box<Subscription>),
 }
 
 /// What happened in a run.
@@ -18,17 +30,28 @@ pub(super) enum RunEvent {
     Messages(Vec<Message>),
     /// The run ended, or waits for an answer.
     Rested(Box<RunOutcome>),
+    /// A run of another process ended.
+    WatchedRunEnded,
 }
 
 impl ActiveRun {
     pub(super) fn new(session: Session, stream: RunStream, reader: MessageReader) -> Self {
-        Self { session, stream: Some(stream), reader }
+        Self { session, feed: RunFeed::Stream(Box::new(stream)), reader, is_over: false }
+    }
+
+    /// Watches what other processes do in the conversation.
+    pub(super) fn watch(session: Session, reader: MessageReader) -> Self {
+        let feed = RunFeed::Watched(Box::new(session.subscribe(reader.conversation().head)));
+        Self { session, feed, reader, is_over: false }
     }
 
     /// The run, once it is known.
     pub(super) fn run(&self) -> Option<RunId> {
         let active = self.reader.conversation().run.as_ref().map(|run| run.id.clone());
-        active.or_else(|| self.stream.as_ref().and_then(|stream| stream.run().cloned()))
+        active.or_else(|| match &self.feed {
+            RunFeed::Stream(stream) => stream.run().cloned(),
+            RunFeed::Parked | RunFeed::Watched(_) => None,
+        })
     }
 
     /// The conversation as far as it was shown.
@@ -38,34 +61,56 @@ impl ActiveRun {
 
     /// Whether the run waits for an answer, and nothing drives it.
     pub(super) fn is_parked(&self) -> bool {
-        self.stream.is_none()
+        matches!(self.feed, RunFeed::Parked)
     }
 
     /// Continues a run that waited.
     pub(super) async fn resume(&mut self) -> anyhow::Result<()> {
-        if self.stream.is_none() {
-            self.stream = Some(self.session.resume().await?);
+        if self.is_parked() {
+            self.feed = RunFeed::Stream(Box::new(self.session.resume().await?));
         }
         Ok(())
     }
 
     /// Waits for what happens next. Nothing is lost if the future is dropped.
     pub(super) async fn next(&mut self) -> anyhow::Result<RunEvent> {
-        let Some(stream) = &mut self.stream else {
-            return Ok(RunEvent::Messages(self.reader.next_of_sub_agents().await?));
-        };
-        let item = tokio::select! {
-            biased;
-            item = stream.next() => item?,
-            messages = self.reader.next_of_sub_agents() => {
-                return Ok(RunEvent::Messages(messages?));
+        if std::mem::take(&mut self.is_over) {
+            return Ok(RunEvent::WatchedRunEnded);
+        }
+        let item = match &mut self.feed {
+            RunFeed::Parked => {
+                return Ok(RunEvent::Messages(self.reader.next_of_sub_agents().await?));
             }
+            RunFeed::Stream(stream) => tokio::select! {
+                biased;
+                item = stream.next() => item?,
+                messages = self.reader.next_of_sub_agents() => {
+                    return Ok(RunEvent::Messages(messages?));
+                }
+            },
+            RunFeed::Watched(items) => tokio::select! {
+                biased;
+                item = items.next() => Some(item?),
+                messages = self.reader.next_of_sub_agents() => {
+                    return Ok(RunEvent::Messages(messages?));
+                }
+            },
         };
         match item {
-            Some(item) => Ok(RunEvent::Messages(self.reader.read(&item).await?)),
-            None => match self.stream.take() {
-                Some(stream) => Ok(RunEvent::Rested(Box::new(stream.wait_for_end().await?))),
-                None => Ok(RunEvent::Rested(Box::new(RunOutcome::HandedOver))),
+            Some(item) => {
+                let had_run = self.reader.conversation().run.is_some();
+                let messages = self.reader.read(&item).await?;
+                let is_watched = matches!(self.feed, RunFeed::Watched(_));
+                self.is_over = is_watched && had_run && self.reader.conversation().run.is_none();
+                Ok(RunEvent::Messages(messages))
+            }
+            None => match std::mem::replace(&mut self.feed, RunFeed::Parked) {
+                RunFeed::Stream(stream) => {
+                    Ok(RunEvent::Rested(Box::new(stream.wait_for_end().await?)))
+                }
+                RunFeed::Parked | RunFeed::Watched(_) => {
+                    Ok(RunEvent::Rested(Box::new(RunOutcome::HandedOver)))
+                }
             },
         }
     }

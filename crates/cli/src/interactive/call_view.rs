@@ -16,6 +16,9 @@ use crate::terminal::{Color, ColorSupport, fit_columns, sanitize_text};
 /// Maximum lines of the output of a failed call that are shown.
 const MAX_ERROR_LINES: usize = 4;
 
+/// Lines at the end of the output of a running command that are shown.
+const TAIL_LINES: usize = 4;
+
 /// Maximum lines that are unfolded at once.
 const MAX_UNFOLDED_LINES: usize = 200;
 
@@ -115,8 +118,13 @@ fn error_sentence(text: &str) -> Option<String> {
     })
 }
 
-pub(super) fn last_line(text: Option<&str>) -> Option<String> {
-    text?.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned)
+/// The end of the output of a running command.
+pub(super) fn last_lines(text: Option<&str>) -> Option<String> {
+    let lines = text?.lines().filter(|line| !line.trim().is_empty());
+    let mut last: Vec<&str> =
+        lines.collect::<Vec<_>>().into_iter().rev().take(TAIL_LINES).collect();
+    last.reverse();
+    (!last.is_empty()).then(|| sanitize_text(&last.join("\n")))
 }
 
 fn core_call(block: &ToolUseBlock) -> Option<ToolUse> {

@@ -34,7 +34,7 @@ pub(super) const SESSION_COMMANDS: [(&str, &str); 26] = [
 ];
 
 /// The keys, for the help.
-pub(super) const KEYS: [(&str, &str); 15] = [
+pub(super) const KEYS: [(&str, &str); 16] = [
     ("Enter", "send; while the model works: tell it something on the way"),
     ("Alt-Enter", "new line; while the model works: queue the prompt behind the run"),
     ("Ctrl-J, \\ Enter", "new line"),
@@ -44,6 +44,7 @@ pub(super) const KEYS: [(&str, &str); 15] = [
     ("Shift-Tab", "switch the mode: ask first, allow edits, plan"),
     ("Up, Down", "older and newer prompts; Up takes a queued prompt back"),
     ("Ctrl-R", "search the prompts of all sessions"),
+    ("Ctrl-B", "move the running command to the background; /tasks lists them"),
     ("Ctrl-O", "unfold the last output or thought"),
     ("Ctrl-G", "edit the prompt in $EDITOR"),
     ("Ctrl-A E B F K U W Y", "move and edit as in Emacs; Ctrl-_ undoes; /vim for vi keys"),

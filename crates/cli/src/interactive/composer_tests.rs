@@ -6,6 +6,23 @@ fn type_in(composer: &mut Composer, text: &str) {
 }
 
 #[test]
+fn the_path_of_an_image_is_attached() {
+    let cases = [
+        ("/tmp/shot.png", "@/tmp/shot.png "),
+        ("'/tmp/my shot.PNG'", "@\"/tmp/my shot.PNG\" "),
+        ("/tmp/my\\ shot.jpg ", "@\"/tmp/my shot.jpg\" "),
+        ("file:///tmp/a.webp", "@/tmp/a.webp "),
+        ("see a.png", "see a.png"),
+        ("/tmp/notes.txt", "/tmp/notes.txt"),
+    ];
+    for (pasted, shown) in cases {
+        let mut composer = Composer::new(Vec::new());
+        composer.on_key(&Key::Paste(pasted.to_owned()));
+        assert_eq!(composer.buffer.text(), shown);
+    }
+}
+
+#[test]
 fn a_long_paste_is_a_placeholder_until_it_is_sent() {
     let mut composer = Composer::default();
     let paste = "line\n".repeat(1_000);

@@ -8,7 +8,7 @@ use super::conversation_list;
 use super::opening;
 use super::picker::Picker;
 use super::session_files;
-use super::session_loop::SessionLoop;
+use super::session_loop::{SessionLoop, SessionRole};
 use crate::commands::newest_conversation::record_cleared_conversation;
 use crate::inspect::id_lookup::{self, LANE_PREFIX};
 use crate::messages;
@@ -81,6 +81,9 @@ impl SessionLoop {
     }
 
     pub(super) fn check_idle(&self, command: &str) -> anyhow::Result<()> {
+        if self.role == SessionRole::Attached {
+            anyhow::bail!("{command} is not possible here; open the conversation with --resume");
+        }
         if self.active.is_some() {
             anyhow::bail!("{command} needs an idle session; interrupt the run with Esc first");
         }

@@ -6,7 +6,7 @@ use windlass::messages::{
     AssistantMessage, CompactionStatus, ContentBlock, Message, SystemEvent, UserMessage,
 };
 
-use super::call_view::last_line;
+use super::call_view::last_lines;
 use super::rows::{accent, paint, split_columns};
 use crate::output::markdown::MarkdownRenderer;
 use crate::terminal::number_format::count_noun;
@@ -161,7 +161,7 @@ impl ConversationView {
             Message::Tombstone(stone) if stone.parent_tool_use_id.is_none() => self.on_tombstone(),
             Message::ToolProgress(progress) => {
                 let text =
-                    progress.status.clone().or_else(|| last_line(progress.output.as_deref()));
+                    progress.status.clone().or_else(|| last_lines(progress.output.as_deref()));
                 self.set_activity(&progress.tool_use_id, text);
             }
             Message::Result(_)

@@ -98,7 +98,8 @@ impl SessionModel {
             let row = format!("{} {} {rest}", accent(self.spinner()), paint(Color::Bold, name));
             rows.push(fit_row(&row, self.columns));
             if let Some(activity) = &call.activity {
-                rows.push(paint(Color::Dim, &format!("    {}", to_one_line(activity, 200))));
+                let lines = activity.lines().map(|line| to_one_line(line, 200));
+                rows.extend(lines.map(|line| paint(Color::Dim, &format!("    {line}"))));
             }
         }
         if let Some(more) = self.view.calls.len().checked_sub(MAX_CALLS).filter(|more| *more > 0) {
@@ -115,6 +116,9 @@ impl SessionModel {
             _ => "Stopping".to_owned(),
         };
         let keys = match working.interrupts {
+            0 if self.view.calls.iter().any(|call| call.line.starts_with("Bash ")) => {
+                "Esc interrupts · Ctrl-B background"
+            }
             0 => "Esc interrupts",
             1 if !self.view.calls.is_empty() => "Esc stops the running call, too",
             _ => "",

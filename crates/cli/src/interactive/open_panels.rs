@@ -13,10 +13,10 @@ use windlass::core::run::question::{Question, QuestionKind};
 use super::question_panel::{
     Choice, ChoiceMeaning, PanelAnswer, QuestionPanel, QuestionPlace, choices_of,
 };
-use super::session_loop::SessionLoop;
+use super::session_loop::{SessionLoop, SessionRole};
 use crate::config::trust::folder_trust::TrustState;
 use crate::config::trust::project_rules;
-use crate::inspect::open_questions::find_open_questions;
+use crate::inspect::open_questions::{OpenQuestion, find_open_questions};
 use crate::messages;
 use crate::output::suggest_rule_for;
 use crate::terminal::Color;
@@ -59,15 +59,7 @@ impl SessionLoop {
         self.sync_own_panels();
         let lane = self.session.lane().clone();
         let open = find_open_questions(self.setup.store.as_ref(), &lane).await?;
-        let new = open.iter().filter(|open| {
-            let place = QuestionPlace { lane: open.lane.clone(), id: open.question.id };
-            !self.answered.contains(&place)
-                && !self.model.panels.iter().any(|panel| panel.place == place)
-        });
-        let new: Vec<QuestionPanel> = new
-            .map(|open| self.build_panel(&open.lane, &open.question, &open.conversation))
-            .collect();
-        self.model.add_panels(new);
+        self.show_questions(&open);
         // Answered while it parked.
         if self.model.panels.is_empty()
             && let Some(active) = &mut self.active
@@ -78,8 +70,25 @@ impl SessionLoop {
         Ok(())
     }
 
+    /// Shows these questions, of the conversation and of its sub-agents.
+    pub(super) fn show_questions(&mut self, open: &[OpenQuestion]) {
+        let new = open.iter().filter(|open| {
+            let place = QuestionPlace { lane: open.lane.clone(), id: open.question.id };
+            !self.answered.contains(&place)
+                && !self.model.panels.iter().any(|panel| panel.place == place)
+        });
+        let new: Vec<QuestionPanel> = new
+            .map(|open| self.build_panel(&open.lane, &open.question, &open.conversation))
+            .collect();
+        self.model.add_panels(new);
+    }
+
     /// Continues the run if someone else has answered: the answer waits in the store.
     pub(super) async fn check_answers(&mut self) -> anyhow::Result<()> {
+        if self.role == SessionRole::Attached {
+            self.next_check = None;
+            return self.sync_watched_questions().await;
+        }
         let mut lanes: Vec<LaneId> =
             self.model.panels.iter().map(|panel| panel.place.lane.clone()).collect();
         lanes.push(self.session.lane().clone());

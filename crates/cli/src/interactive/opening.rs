@@ -13,25 +13,36 @@ use super::command_table;
 use super::painter::{Painter, ReflowSupport};
 use super::resume_picker;
 use super::session_files;
-use super::session_loop::{LoopSources, SessionLoop, SessionParts, fill_usage};
+use super::session_loop::{LoopSources, SessionLoop, SessionParts, SessionRole, fill_usage};
 use super::session_model::SessionModel;
 use super::status_line::StatusInfo;
 use super::terminal_modes::SessionModes;
 use super::vi_keys::ViState;
 use crate::args::{DemoArgs, PrintArgs};
 use crate::commands::{demo, print};
-use crate::config::paths;
+use crate::config::claude::settings_sources;
+use crate::config::trust::folder_trust::FolderTrust;
+use crate::config::{config_toml, paths};
 use crate::exit::ExitReason;
 use crate::messages;
 use crate::output::SignalListener;
-use crate::setup::{self, HostParts, RunSetup};
+use crate::setup::{self, HostParts, ModelNeed, RunSetup};
 use crate::terminal::{self, Color, ColorSupport};
 
 /// Notes that may wait to be shown.
 const MAX_NOTES: usize = 64;
 
 /// Opens a session and runs it.
-pub(super) async fn open(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn open(print: PrintArgs) -> anyhow::Result<ExitCode> {
+    open_as(print, SessionRole::Driver).await
+}
+
+/// Opens a session that watches the conversation which the arguments name. It needs no model.
+pub(super) async fn attach(print: PrintArgs) -> anyhow::Result<ExitCode> {
+    open_as(print, SessionRole::Attached).await
+}
+
+async fn open_as(mut print: PrintArgs, role: SessionRole) -> anyhow::Result<ExitCode> {
     if print.resume.as_deref() == Some("") {
         match resume_picker::choose(&print).await? {
             Some(lane) => print.resume = Some(lane.to_string()),
@@ -40,7 +51,16 @@ pub(super) async fn open(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     }
     let signals = SignalListener::new()?;
     let old = print::find_named_conversation(&print).await?;
-    let started = setup::start_for_host(old.clone(), &print.agent, HostParts::default()).await;
+    let started = match role {
+        SessionRole::Driver => {
+            let host = HostParts { describes_environment: true, ..HostParts::default() };
+            setup::start_for_host(old.clone(), &print.agent, host).await
+        }
+        SessionRole::Attached => {
+            let need = ModelNeed::NotNeeded;
+            setup::start_for_conversation(old.clone(), &print.agent, need).await
+        }
+    };
     let setup = match started {
         Err(error) if error.root_cause().to_string() == messages::NO_MODEL_CHOSEN => {
             return offer_demo(&error).await;
@@ -53,12 +73,12 @@ pub(super) async fn open(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     let has_begun = setup.store.lane_info(session.lane().clone()).await?.is_some();
     let size = super::terminal_size();
     let mut model = SessionModel::new(size, session_files::read_history());
-    model.status = initial_status(&setup);
+    model.status = initial_status(&print, &setup);
     model.composer.vi = session_files::read_vi_keys().then(ViState::default);
     model.commands = command_table::command_candidates(&setup.custom_commands);
     let folder = setup.workspace.clone();
     model.paths = Box::new(move |typed| session_files::complete_path(&folder, typed));
-    greet(&mut model, &setup, has_begun);
+    greet(&mut model, &setup, has_begun, role);
     if has_begun {
         show_history(&mut model, &session, &setup).await?;
     }
@@ -66,7 +86,20 @@ pub(super) async fn open(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     let painter = Painter::new(ColorSupport::of_stdout(), reflow_support(), size);
     let modes = SessionModes::enter()?;
     let first = print.prompt.clone();
-    let parts = SessionParts { print, setup, session, model, modes, painter, has_begun };
+    let notifications = config_toml::read()?.terminal.notifications;
+    let status_command = status_line_command(&print, &setup);
+    let parts = SessionParts {
+        print,
+        setup,
+        session,
+        model,
+        modes,
+        painter,
+        has_begun,
+        notifications,
+        status_command,
+        role,
+    };
     let mut looped = SessionLoop::new(parts);
     if let Some(draft) = looped.draft_file().and_then(|file| session_files::read_draft(&file)) {
         looped.model.restore(&draft);
@@ -79,6 +112,16 @@ pub(super) async fn open(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
         looped.model.submit(first);
     }
     Box::pin(looped.run(LoopSources::new(signals, notes)?)).await
+}
+
+/// The command of the user that draws the status line: that of the nearest settings file.
+fn status_line_command(print: &PrintArgs, setup: &RunSetup) -> Option<String> {
+    let permissions = &print.agent.permissions;
+    let reads = |source: &str| permissions.reads_source(source);
+    let folder = FolderTrust::load(&setup.workspace, reads).ok()?;
+    let sources = settings_sources::effective_sources(permissions, &folder).ok()?;
+    let command = sources.iter().rev().find_map(|source| source.status_line_command());
+    command.map(str::to_owned)
 }
 
 /// Says what is missing for the first session, and offers to watch one that needs nothing.
@@ -114,12 +157,17 @@ fn reflow_support() -> ReflowSupport {
     }
 }
 
-fn initial_status(setup: &RunSetup) -> StatusInfo {
+fn initial_status(print: &PrintArgs, setup: &RunSetup) -> StatusInfo {
+    let (permissions, store) = (&print.agent.permissions, &print.agent.store);
+    let sandbox = setup::sandbox_of_folder(permissions, store).ok();
     StatusInfo {
         model: setup.settings.model.name.to_string(),
         mode: messages::stored_name(&setup.settings.rules.mode).to_string(),
         folder: short_folder(&setup.workspace),
         branch: session_files::git_branch(&setup.workspace),
+        sandbox: sandbox
+            .filter(|choice| choice.choice.policy.is_some())
+            .map(|choice| choice.choice.level.level.name().to_owned()),
         ..StatusInfo::default()
     }
 }
@@ -135,10 +183,14 @@ pub(super) fn short_folder(folder: &std::path::Path) -> String {
     }
 }
 
-fn greet(model: &mut SessionModel, setup: &RunSetup, has_begun: bool) {
+fn greet(model: &mut SessionModel, setup: &RunSetup, has_begun: bool, role: SessionRole) {
     let folder = &model.status.folder;
-    let what = if has_begun { "continues" } else { "works" };
-    let text = format!("windlass {what} in {folder} with {}", setup.settings.model.name);
+    let name = &setup.settings.model.name;
+    let text = match (role, has_begun) {
+        (SessionRole::Attached, _) => format!("windlass watches a conversation in {folder}"),
+        (SessionRole::Driver, true) => format!("windlass continues in {folder} with {name}"),
+        (SessionRole::Driver, false) => format!("windlass works in {folder} with {name}"),
+    };
     model.view.add_note(Color::Bold, &text);
     if !has_begun {
         model.view.add_note(
@@ -203,6 +255,10 @@ pub(super) async fn show_history(
     history.messages.iter().for_each(|message| model.on_message(message));
     let now = &history.conversation;
     fill_usage(model, now);
+    if let Some(recorded) = now.settings.as_ref().filter(|_| model.status.model.is_empty()) {
+        model.status.model = recorded.model.name.to_string();
+        model.status.mode = messages::stored_name(&recorded.rules.mode).to_string();
+    }
     if now.run.is_none() {
         model.view.end_run();
     }

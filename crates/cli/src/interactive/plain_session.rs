@@ -34,7 +34,8 @@ pub(super) async fn run(print: PrintArgs) -> anyhow::Result<ExitCode> {
         },
     };
     let old = print::find_named_conversation(&print).await?;
-    let setup = setup::start_for_host(old.clone(), &print.agent, HostParts::default()).await?;
+    let host = HostParts { describes_environment: true, ..HostParts::default() };
+    let setup = setup::start_for_host(old.clone(), &print.agent, host).await?;
     let session = print::open_session(&print, &setup, old).await?;
     let mut next = first;
     let mut last = ExitCode::SUCCESS;

@@ -12,7 +12,7 @@ use windlass::{RunOutcome, RunStream, StopCause};
 use super::active_run::{ActiveRun, RunEvent};
 use super::picker::PickerChoice;
 use super::session_files;
-use super::session_loop::{Ending, LoopSources, SessionLoop, write_out};
+use super::session_loop::{Ending, LoopSources, SessionLoop, SessionRole, write_out};
 use super::session_model::SessionAction;
 use super::shell_command::{ShellCommand, ShellEvent};
 use crate::args::ToolStatePolicy;
@@ -50,6 +50,7 @@ impl SessionLoop {
                 SessionAction::Pick(choice) => self.pick(choice).await?,
                 SessionAction::Rewind => self.run_command("/rewind").await?,
                 SessionAction::Shell(command) => self.start_shell(&command),
+                SessionAction::Background => self.move_to_background(),
                 SessionAction::StopShell => self.stop_shell(),
                 SessionAction::Answer(answer) => self.send_answer(*answer).await?,
             }
@@ -76,6 +77,9 @@ impl SessionLoop {
         let mut blocks = self.prompt_blocks(text).await?;
         let context = self.model.context.iter().map(|text| ContentBlock::text(text));
         blocks.splice(0..0, context);
+        if self.role == SessionRole::Attached {
+            return self.leave_prompt(blocks).await;
+        }
         let run = RunId::from(setup::new_id());
         let stream = self.session.send_as_with(run, blocks, settings).await?;
         self.model.context.clear();
@@ -106,6 +110,10 @@ impl SessionLoop {
 
     /// Continues a run that an earlier process did not finish, and prompts that wait.
     pub(super) async fn resume_unfinished(&mut self) -> anyhow::Result<bool> {
+        if self.role == SessionRole::Attached {
+            self.watch().await?;
+            return Ok(true);
+        }
         let lane = self.session.lane().clone();
         let Some(info) = self.setup.store.lane_info(lane.clone()).await? else { return Ok(false) };
         let has_mail = !self.setup.store.read_inbox(lane, 1).await?.is_empty();
@@ -150,6 +158,15 @@ impl SessionLoop {
                 let text = format!("The command was not started: {error}");
                 self.model.view.add_note(Color::Red, &text);
             }
+        }
+    }
+
+    /// Lets the model go on while its command runs.
+    fn move_to_background(&mut self) {
+        let moved = self.setup.workplace.move_to_background(self.session.lane());
+        if moved == 0 {
+            let hint = "Only a command of this session that runs can move to the background.";
+            self.model.hint = Some(hint.to_owned());
         }
     }
 
@@ -291,6 +308,9 @@ impl SessionLoop {
     ) -> anyhow::Result<ExitCode> {
         let is_working = self.active.is_some();
         self.save_draft();
+        if self.role == SessionRole::Attached {
+            self.active = None;
+        }
         if let Some(mut active) = self.active.take() {
             self.setup.windlass.hand_over();
             let rested = async {
@@ -310,6 +330,7 @@ impl SessionLoop {
         }
         let mut text = self.painter.paint(&last, super::painter::LiveArea::default());
         text.push_str(&self.painter.clear());
+        text.push_str(self.title.restore());
         let _ = write_out(&text);
         drop(self.modes);
         self.session.close(SessionEndReason::Other).await;
@@ -322,6 +343,10 @@ impl SessionLoop {
     }
 
     fn farewell(&self, is_working: bool) -> Vec<String> {
+        if self.role == SessionRole::Attached {
+            let text = format!("windlass attach {} shows it again.", self.session.lane());
+            return vec![super::rows::paint(Color::Dim, &sanitize_text(&text))];
+        }
         let what = match is_working {
             true => "The run is not finished; it continues with",
             false => "This conversation continues with",

@@ -11,6 +11,7 @@ use windlass::core::message::raw_json::sha256_hex;
 
 use super::composer::{Draft, MAX_HISTORY};
 use crate::config::paths;
+use crate::prompt::environment::read_git_state;
 
 /// Bytes at the end of the history that are read.
 const MAX_HISTORY_BYTES: u64 = 1 << 20;
@@ -123,24 +124,10 @@ fn choices_file() -> Option<PathBuf> {
     Some(paths::state_folder().ok()?.join("terminal.json"))
 }
 
-/// The branch of the repository that a folder is in, from its files.
+/// The branch of the repository that a folder is in, or the commit if there is no branch.
 pub(super) fn git_branch(folder: &Path) -> Option<String> {
-    let found = folder.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists())?;
-    let git = match found.is_dir() {
-        true => found,
-        // A worktree: the file names the real folder.
-        false => {
-            let text = std::fs::read_to_string(&found).ok()?;
-            let named = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
-            found.parent()?.join(named)
-        }
-    };
-    let head = std::fs::read_to_string(git.join("HEAD")).ok()?;
-    let head = head.trim();
-    match head.strip_prefix("ref: refs/heads/") {
-        Some(branch) => Some(branch.to_owned()),
-        None => Some(head.get(..8)?.to_owned()),
-    }
+    let state = read_git_state(folder)?;
+    state.branch.or(state.commit)
 }
 
 /// Maximum names of a folder that are read.

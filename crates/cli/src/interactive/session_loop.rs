@@ -1,12 +1,10 @@
 //! The loop of a session: waits for keys, messages, signals and time, gives them to the model of
 //! the session, does what it asks for, and draws.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -20,13 +18,18 @@ use super::active_run::{ActiveRun, RunEvent};
 use super::composer::Draft;
 use super::key_decoder::KeyDecoder;
 use super::live_view::SPINNER_MS;
+use super::notifications::{LONG_RUN_MS, WindowState, WindowTitle};
 use super::painter::Painter;
 use super::question_panel::QuestionPlace;
 use super::session_files;
 use super::session_model::SessionModel;
 use super::shell_command::{ShellCommand, ShellEvent};
+use super::status_command::{StatusCommand, StatusContext};
+use super::terminal_io::read_input;
+pub(super) use super::terminal_io::write_out;
 use super::terminal_modes::{self, SessionModes};
 use crate::args::PrintArgs;
+use crate::config::config_toml::NotificationKind;
 use crate::output::{SignalAction, SignalListener};
 use crate::setup::RunSetup;
 use crate::terminal::Color;
@@ -44,9 +47,6 @@ const DRAFT_DELAY: Duration = Duration::from_millis(80);
 /// Time between two looks for answers that were given elsewhere.
 const CHECK_INTERVAL: Duration = Duration::from_millis(400);
 
-/// Bytes of input that are read at once.
-const INPUT_BYTES: usize = 64 << 10;
-
 /// A session with everything it works with.
 pub(super) struct SessionLoop {
     pub(super) print: PrintArgs,
@@ -61,11 +61,16 @@ pub(super) struct SessionLoop {
     pub(super) transcript: Option<TranscriptRecorder>,
     pub(super) modes: SessionModes,
     pub(super) painter: Painter,
+    pub(super) title: WindowTitle,
+    notifications: NotificationKind,
+    status_command: Option<StatusCommand>,
     /// Whether the conversation has entries.
     pub(super) has_begun: bool,
     pub(super) ending: Option<Ending>,
     /// Questions of the run that were answered here.
     pub(super) answered: Vec<QuestionPlace>,
+    /// What the window shows, and since when.
+    window: (WindowState, u64),
     decoder: KeyDecoder,
     started: Instant,
     next_frame: Option<Instant>,
@@ -73,7 +78,8 @@ pub(super) struct SessionLoop {
     escape_deadline: Option<Instant>,
     draft_deadline: Option<Instant>,
     /// When answers that were given elsewhere are looked for.
-    next_check: Option<Instant>,
+    pub(super) next_check: Option<Instant>,
+    pub(super) role: SessionRole,
     saved_draft: Draft,
 }
 
@@ -120,6 +126,7 @@ enum Step {
     Hook(windlass::ports::HookMessage),
     Run(anyhow::Result<RunEvent>),
     Shell(ShellEvent),
+    StatusLine(Option<String>),
     Time,
 }
 
@@ -132,11 +139,27 @@ pub(super) struct SessionParts {
     pub(super) modes: SessionModes,
     pub(super) painter: Painter,
     pub(super) has_begun: bool,
+    pub(super) notifications: NotificationKind,
+    /// The command that draws the status line.
+    pub(super) status_command: Option<String>,
+    pub(super) role: SessionRole,
+}
+
+/// What a session does with the runs of its conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum SessionRole {
+    /// It drives them, unless another process does.
+    #[default]
+    Driver,
+    /// It watches those of other processes.
+    Attached,
 }
 
 impl SessionLoop {
     pub(super) fn new(parts: SessionParts) -> Self {
-        let SessionParts { print, setup, session, model, modes, painter, has_begun } = parts;
+        let SessionParts { print, setup, session, model, modes, painter, has_begun, .. } = parts;
+        let variable = |name: &str| std::env::var(name).ok();
+        let term = variable("TERM").unwrap_or_default();
         let now = Instant::now();
         Self {
             print,
@@ -149,9 +172,13 @@ impl SessionLoop {
             transcript: None,
             modes,
             painter,
+            title: WindowTitle::new(&term),
+            notifications: parts.notifications.resolve(variable),
+            status_command: parts.status_command.map(StatusCommand::new),
             has_begun,
             ending: None,
             answered: Vec::new(),
+            window: (WindowState::Idle, 0),
             decoder: KeyDecoder::default(),
             started: now,
             next_frame: Some(now),
@@ -159,6 +186,7 @@ impl SessionLoop {
             escape_deadline: None,
             draft_deadline: None,
             next_check: None,
+            role: parts.role,
             saved_draft: Draft::default(),
         }
     }
@@ -189,6 +217,10 @@ impl SessionLoop {
                 Step::Note(text) => self.add_note(&text),
                 Step::Hook(message) => self.add_note(&crate::messages::hook_message(&message)),
                 Step::Run(Ok(event)) => self.on_run_event(event).await?,
+                Step::StatusLine(line) => {
+                    self.model.status.custom = line;
+                    self.want_frame();
+                }
                 Step::Shell(event) => self.on_shell_event(event),
                 Step::Run(Err(error)) => self.on_run_error(&error).await,
                 Step::Time => self.on_time().await?,
@@ -218,6 +250,12 @@ impl SessionLoop {
                 None => std::future::pending().await,
             }
         };
+        let status = async {
+            match &mut self.status_command {
+                Some(command) => command.next().await,
+                None => std::future::pending().await,
+            }
+        };
         let time = async {
             match wake {
                 Some(at) => tokio::time::sleep_until(at).await,
@@ -233,6 +271,7 @@ impl SessionLoop {
             () = time => Step::Time,
             Some(text) = notes.recv() => Step::Note(text),
             message = self.setup.hook_messages.next() => Step::Hook(message),
+            line = status => Step::StatusLine(line),
             event = shell => Step::Shell(event),
             event = run => Step::Run(event),
         })
@@ -320,7 +359,37 @@ impl SessionLoop {
         self.model.now_ms = self.elapsed_ms();
         let finished = self.model.view.take_finished();
         let live = self.model.live_area();
-        write_out(&self.painter.paint(&finished, live))
+        let mut out = self.painter.paint(&finished, live);
+        out.push_str(&self.update_window());
+        if let Some(command) = &mut self.status_command {
+            let (session_id, folder) = (self.session.lane().session_id(), &*self.setup.workspace);
+            command.refresh(&self.model.status, &StatusContext { session_id, folder });
+        }
+        write_out(&out)
+    }
+
+    /// The bytes that tell the window what happens, and notify when it waits for its user.
+    fn update_window(&mut self) -> String {
+        let state = match (self.model.panels.is_empty(), self.model.working) {
+            (false, _) => WindowState::Asking,
+            (true, Some(_)) => WindowState::Working,
+            (true, None) => WindowState::Idle,
+        };
+        let before = std::mem::replace(&mut self.window, (state, self.model.now_ms));
+        if before.0 == state {
+            self.window.1 = before.1;
+        }
+        let took_ms = self.model.now_ms.saturating_sub(before.1);
+        let told = match (before.0, state) {
+            (WindowState::Working, WindowState::Asking) => "windlass has a question",
+            (WindowState::Working, WindowState::Idle) if took_ms >= LONG_RUN_MS => {
+                "windlass is done"
+            }
+            _ => "",
+        };
+        let title = self.title.update(state, &self.model.status.folder);
+        let bell = if told.is_empty() { String::new() } else { self.notifications.bytes(told) };
+        title + &bell
     }
 
     async fn on_run_event(&mut self, event: RunEvent) -> anyhow::Result<()> {
@@ -331,6 +400,9 @@ impl SessionLoop {
                     is_recorded |= !matches!(message, Message::StreamEvent(_));
                     self.model.on_message(message);
                 }
+                if self.role == SessionRole::Attached {
+                    self.on_watched_messages();
+                }
                 if is_recorded || messages.is_empty() {
                     self.update_status();
                     self.sync_own_panels();
@@ -338,9 +410,20 @@ impl SessionLoop {
                 }
             }
             RunEvent::Rested(outcome) => self.on_rest(*outcome).await?,
+            RunEvent::WatchedRunEnded => self.on_watched_run_ended().await?,
         }
         self.want_frame();
         Ok(())
+    }
+
+    /// Another process did something: a run may have begun, or a sub-agent may ask.
+    fn on_watched_messages(&mut self) {
+        let has_run =
+            self.active.as_ref().is_some_and(|active| active.conversation().run.is_some());
+        if has_run && self.model.working.is_none() {
+            self.model.begin_work();
+        }
+        self.next_check = self.next_check.or(Some(Instant::now() + CHECK_INTERVAL));
     }
 
     pub(super) fn update_status(&mut self) {
@@ -401,43 +484,4 @@ pub(super) fn fill_usage(model: &mut SessionModel, now: &Conversation) {
     model.status.context_percent = percent.map(|percent| percent.min(100));
     model.status.usd_micros = now.spent.usd_micros;
     model.status.tokens = now.spent.tokens;
-}
-
-/// Reads what was typed; `None` at the end of the input.
-async fn read_input(input: &AsyncFd<std::io::Stdin>) -> anyhow::Result<Option<Vec<u8>>> {
-    loop {
-        let mut guard = input.readable().await?;
-        if !has_input(input.get_ref()) {
-            guard.clear_ready();
-            continue;
-        }
-        let mut buffer = vec![0; INPUT_BYTES];
-        // The terminal has something to read, so this does not block.
-        let read = rustix::io::read(input.get_ref(), &mut buffer);
-        // Readiness is told once: it stays noted while there is more.
-        guard.retain_ready();
-        return match read {
-            Ok(0) | Err(rustix::io::Errno::IO) => Ok(None),
-            Ok(length) => {
-                buffer.truncate(length);
-                Ok(Some(buffer))
-            }
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Ok(Some(Vec::new())),
-            Err(error) => Err(error.into()),
-        };
-    }
-}
-
-fn has_input(input: &std::io::Stdin) -> bool {
-    let mut asked = [PollFd::new(input, PollFlags::IN)];
-    poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
-}
-
-/// Writes to the terminal.
-pub(super) fn write_out(text: &str) -> anyhow::Result<()> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    let mut out = std::io::stdout().lock();
-    Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?)
 }

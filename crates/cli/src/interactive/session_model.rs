@@ -50,6 +50,8 @@ pub(super) enum SessionAction {
     Rewind,
     /// Run a command of the user.
     Shell(String),
+    /// Move the running commands to the background.
+    Background,
     /// Stop the command of the user.
     StopShell,
     /// Answer a question.
@@ -205,6 +207,9 @@ impl SessionModel {
         }
         match key {
             Key::BackTab => self.act(SessionAction::NextMode),
+            Key::Ctrl('b') if self.composer.is_empty() && !self.view.calls.is_empty() => {
+                self.act(SessionAction::Background);
+            }
             Key::Ctrl('g') => self.act(SessionAction::OpenEditor),
             Key::Enter => self.on_enter(),
             Key::AltEnter => self.on_alt_enter(),

@@ -16,6 +16,10 @@ pub(super) struct StatusInfo {
     pub(super) context_percent: Option<u64>,
     pub(super) usd_micros: u64,
     pub(super) tokens: u64,
+    /// The level of the sandbox, if there is one.
+    pub(super) sandbox: Option<String>,
+    /// The line that a command of the user has made.
+    pub(super) custom: Option<String>,
 }
 
 /// A part of the line, and how important it is: a smaller number is left out later.
@@ -27,6 +31,9 @@ struct StatusPart {
 impl StatusInfo {
     /// The line, at most this wide.
     pub(super) fn row(&self, columns: usize) -> String {
+        if let Some(custom) = &self.custom {
+            return format!("  {custom}");
+        }
         let mut parts = self.parts();
         loop {
             let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
@@ -61,6 +68,9 @@ impl StatusInfo {
             let text = format!("{percent}% context");
             let text = if percent >= 80 { paint(Color::Yellow, &text) } else { dim(&text) };
             parts.push(StatusPart { text, rank: 2 });
+        }
+        if let Some(sandbox) = &self.sandbox {
+            parts.push(StatusPart { text: dim(&format!("sandbox {sandbox}")), rank: 5 });
         }
         if let Some(cost) = self.cost() {
             parts.push(StatusPart { text: dim(&cost), rank: 3 });

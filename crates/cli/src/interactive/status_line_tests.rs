@@ -11,6 +11,8 @@ fn what_does_not_fit_is_left_out() {
         context_percent: Some(12),
         usd_micros: 1_230_000,
         tokens: 40_000,
+        sandbox: None,
+        custom: None,
     };
     let row = |columns| without_colors(&status.row(columns));
     assert_eq!(row(80), "  asks first · sonnet · ~/work/shop (main) · 12% context · $1.23");

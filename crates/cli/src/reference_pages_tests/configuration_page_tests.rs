@@ -46,7 +46,8 @@ fn the_page_has_every_key_and_no_other() {
     let controls = listed("Model controls");
     let with = |own: BTreeSet<String>, more: &BTreeSet<String>| &own | more;
 
-    let tables = names(["keep", "models", "profiles", "providers", "sandbox", "tools", "web"]);
+    let tables =
+        names(["keep", "models", "profiles", "providers", "sandbox", "terminal", "tools", "web"]);
     let top = with(listed("Top-level keys"), &tables);
     assert_eq!(with(top, &controls), keys_at(""));
     assert_eq!(with(listed("`[profiles.NAME]`"), &controls), keys_at("profiles.x"));
@@ -57,6 +58,7 @@ fn the_page_has_every_key_and_no_other() {
     assert_eq!(listed("`[models.NAME.prices.above]`"), keys_at("models.x.prices.above"));
     assert_eq!(listed("`[keep]`"), keys_at("keep"));
     assert_eq!(listed("`[sandbox]`"), keys_at("sandbox"));
+    assert_eq!(listed("`[terminal]`"), keys_at("terminal"));
     assert_eq!(listed("`[web]`"), keys_at("web"));
     assert_eq!(listed("`[tools.NAME]`"), keys_at("tools.x"));
 

@@ -162,6 +162,7 @@ impl Connection {
             Some(if is_asked { WhenAsked::Park } else { WhenAsked::Deny });
         let servers = initialize.sdk_servers(&self.print)?;
         let parts = HostParts {
+            describes_environment: false,
             servers: host_servers::server_specs(servers, &self.host),
             hooks: Some(self.host_hooks(hook_config)?),
             hook_reports: Some(side_events.hook_reports(self.hook_events())),

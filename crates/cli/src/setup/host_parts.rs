@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use windlass::AgentTasks;
 use windlass::mcp::ServerSpec;
+use windlass::ports::Clock;
 use windlass::tools::{CommandHooks, OpenFiles};
 
 use super::HookReportSink;
@@ -23,8 +24,20 @@ pub(crate) struct HostParts {
     pub(crate) background_agents: bool,
     /// Connects tools with the sub-agents in the background.
     pub(crate) agent_tasks: AgentTasks,
+    /// Whether the model is told of date, platform, folder and git state.
+    pub(crate) describes_environment: bool,
     /// The files that are open in an editor.
     pub(crate) open_files: Option<Arc<dyn OpenFiles>>,
+}
+
+impl HostParts {
+    /// The clock for the environment, if the model is told of it.
+    pub(super) fn context_clock<'c>(
+        &self,
+        clock: &'c Arc<dyn Clock>,
+    ) -> Option<&'c Arc<dyn Clock>> {
+        self.describes_environment.then_some(clock)
+    }
 }
 
 /// Whether the process that runs a prompt stays until sub-agents in the background have returned: a

@@ -4,12 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass::core::settings::conversation_settings::Settings;
+use windlass::ports::Clock;
 use windlass::tools::{ImportPolicy, MemoryNotes};
 
 use crate::args::{AgentArgs, PermissionArgs};
 use crate::config::claude::output_styles::{self, OutputStyle, OutputStyles};
 use crate::config::claude::{memory_files, settings_sources};
 use crate::config::trust::folder_trust::{FolderTrust, TrustState};
+use crate::prompt::environment::describe_environment;
+use crate::terminal::time_format::format_local_date;
 use crate::{messages, sdk, terminal};
 
 /// Reads the output styles, and reports what is wrong with them and with the chosen one. For an SDK
@@ -32,14 +35,34 @@ pub(super) fn check_styles(
 }
 
 /// Adds memory files to the settings for the model, and reports problems with them.
-pub(super) fn add_memory_files(
-    settings: &mut Settings,
-    args: &PermissionArgs,
-    folder: &FolderTrust,
-) {
+fn add_memory_files(settings: &mut Settings, args: &PermissionArgs, folder: &FolderTrust) {
     let memory = memory_files::load_memory_files(folder, |source| args.reads_source(source));
     memory.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
     settings.user_context = Arc::from(messages::memory_context(&memory.files));
+}
+
+/// Adds what the model is told with the first prompt: memory files, and the environment if there is a
+/// clock for it.
+pub(super) fn add_context(
+    settings: &mut Settings,
+    args: &AgentArgs,
+    folder: &FolderTrust,
+    clock: Option<&Arc<dyn Clock>>,
+) {
+    add_memory_files(settings, &args.permissions, folder);
+    if let Some(clock) = clock.filter(|_| args.prompt.system_prompt.is_none()) {
+        add_environment(settings, &folder.folder, clock);
+    }
+}
+
+/// Tells the model of the machine and the folder. It is context of the first prompt and not a part of
+/// the system prompt: a run that is resumed on another day goes on without a question.
+fn add_environment(settings: &mut Settings, workspace: &Path, clock: &Arc<dyn Clock>) {
+    let date = format_local_date(clock.now());
+    let environment = describe_environment(&date, workspace);
+    let memory = settings.user_context.trim();
+    let gap = if memory.is_empty() { "" } else { "\n\n" };
+    settings.user_context = Arc::from(format!("{environment}{gap}{memory}"));
 }
 
 /// What memory files of nested folders may import, and how problems with them are reported.

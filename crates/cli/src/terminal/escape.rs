@@ -9,7 +9,8 @@ use crate::terminal::ColorSupport;
 mod escape_tests;
 
 /// The color codes of our own output.
-const ALLOWED_COLOR_CODES: [&str; 10] = ["0", "1", "2", "3", "4", "9", "31", "32", "33", "36"];
+const ALLOWED_COLOR_CODES: [&str; 11] =
+    ["0", "1", "2", "3", "4", "9", "31", "32", "33", "35", "36"];
 
 /// Escapes text that a person approves: every control, invisible or direction-changing character,
 /// and every space but the ordinary one. Line breaks stay.

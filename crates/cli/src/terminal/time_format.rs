@@ -23,6 +23,12 @@ fn format_timestamp_in(zone: &TimeZone, at: UnixMillis) -> String {
         .map_or_else(|| format_iso(at), |local| local.strftime("%Y-%m-%d %H:%M:%S %:z").to_string())
 }
 
+/// Formats the day: `2026-11-15`.
+pub(crate) fn format_local_date(at: UnixMillis) -> String {
+    to_zoned(local_zone(), at)
+        .map_or_else(|| format_iso(at), |local| local.strftime("%Y-%m-%d").to_string())
+}
+
 /// Formats the time of day: `12:30:42`, where a heading has the day and the zone.
 pub(crate) fn format_clock(at: UnixMillis) -> String {
     to_zoned(local_zone(), at)

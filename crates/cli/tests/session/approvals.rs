@@ -26,6 +26,7 @@ when any
   say "All done."
 "#;
 
+// spec: TERMINAL-02
 #[test]
 fn a_file_change_is_shown_in_full_and_allowed() {
     let home = TestHome::new(WORK);
@@ -41,6 +42,7 @@ fn a_file_change_is_shown_in_full_and_allowed() {
     assert_eq!(std::fs::read_to_string(home.path("a.txt")).unwrap(), "first line\nsecond line\n");
 }
 
+// spec: TERMINAL-02
 #[test]
 fn a_call_is_denied_with_a_reason() {
     let home = TestHome::new(WORK);
@@ -52,6 +54,7 @@ fn a_call_is_denied_with_a_reason() {
     assert!(!home.path("done").exists());
 }
 
+// spec: TERMINAL-02
 #[test]
 fn what_was_typed_before_a_question_does_not_answer_it() {
     let home = TestHome::new(WORK);
@@ -64,6 +67,7 @@ fn what_was_typed_before_a_question_does_not_answer_it() {
     screen.wait_for("All done.");
 }
 
+// spec: TERMINAL-02
 #[test]
 fn a_command_is_changed_before_it_runs() {
     let home = TestHome::new(WORK);
@@ -84,6 +88,7 @@ fn a_form_is_filled_in() {
     screen.wait_for("Blue it is.");
 }
 
+// spec: TERMINAL-02
 #[test]
 fn a_question_that_is_answered_elsewhere_disappears() {
     let home = TestHome::new(WORK);
@@ -97,6 +102,7 @@ fn a_question_that_is_answered_elsewhere_disappears() {
     assert!(!screen.screen().contains("Allow Bash"), "{}", screen.screen());
 }
 
+// spec: TERMINAL-02
 #[test]
 fn a_rule_that_is_edited_and_kept_covers_the_next_call() {
     let home = TestHome::new(WORK);

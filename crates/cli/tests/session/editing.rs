@@ -7,6 +7,7 @@ use crate::test_home::TestHome;
 
 const ECHO: &str = "when any\n  say \"You said: ${user}\"\n";
 
+// spec: TERMINAL-08
 #[test]
 fn a_prompt_has_several_lines() {
     let home = TestHome::new(ECHO);
@@ -17,6 +18,7 @@ fn a_prompt_has_several_lines() {
     assert!(screen.screen().contains("second"), "{}", screen.screen());
 }
 
+// spec: TERMINAL-08
 #[test]
 fn a_large_paste_is_a_placeholder() {
     let home = TestHome::new("when user contains \"line 4999\"\n  say \"Got it all.\"\n");
@@ -30,6 +32,7 @@ fn a_large_paste_is_a_placeholder() {
     screen.wait_for("Got it all.");
 }
 
+// spec: TERMINAL-08
 #[test]
 fn a_draft_survives_a_crash() {
     let home = TestHome::new(ECHO);
@@ -86,6 +89,7 @@ fn the_mode_is_switched_and_shown() {
     }
 }
 
+// spec: TERMINAL-08
 #[test]
 fn the_editor_of_the_user_changes_the_prompt() {
     let home = TestHome::new(ECHO);

@@ -8,8 +8,11 @@ mod test_home;
 mod pty_screen;
 
 mod approvals;
+mod background;
 mod commands;
 mod conversation;
 mod durability;
 mod editing;
 mod performance;
+mod random_keys;
+mod window;

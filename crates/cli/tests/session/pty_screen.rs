@@ -23,6 +23,8 @@ pub(crate) struct PtyScreen {
     /// The other side, which keeps the terminal open after the end.
     far: File,
     emulator: vt100::Parser,
+    /// Every byte that was printed.
+    raw: Vec<u8>,
     child: Child,
 }
 
@@ -49,7 +51,7 @@ impl PtyScreen {
         tcsetwinsize(&far, size).unwrap();
         let child = spawn(home, args, &far, variables);
         let emulator = vt100::Parser::new(rows, columns, 10_000);
-        Self { terminal: terminal.into(), far, emulator, child }
+        Self { terminal: terminal.into(), far, emulator, raw: Vec::new(), child }
     }
 
     /// Starts the binary again in the same terminal.
@@ -60,8 +62,30 @@ impl PtyScreen {
     fn read(&mut self) {
         let mut buffer = [0; 8_192];
         while let Ok(read @ 1..) = self.terminal.read(&mut buffer) {
-            self.emulator.process(buffer.get(..read).unwrap());
+            let bytes = buffer.get(..read).unwrap();
+            self.raw.extend_from_slice(bytes);
+            self.emulator.process(bytes);
         }
+    }
+
+    /// Waits until the program has printed these bytes, which the emulator may not show.
+    pub(crate) fn wait_for_bytes(&mut self, bytes: &str) {
+        self.wait_until(bytes, |screen| {
+            screen.read();
+            String::from_utf8_lossy(&screen.raw).contains(bytes)
+        });
+    }
+
+    /// Whether the program has printed these bytes.
+    pub(crate) fn has_printed(&mut self, bytes: &str) -> bool {
+        self.read();
+        String::from_utf8_lossy(&self.raw).contains(bytes)
+    }
+
+    /// Whether the program has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.read();
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// The rows of the screen, without trailing spaces.

@@ -32,6 +32,9 @@ pub struct Subscription {
     /// Whether the log has entries that were not read yet.
     is_behind_log: bool,
     unread_entries: VecDeque<Arc<Entry>>,
+    /// When the log is looked at again. It is kept between calls of [`Subscription::next`], whose
+    /// future a reader may drop more often than that.
+    poll_at_ms: Option<u64>,
     /// The model call whose live reply is passed on, because the live feed has all of it.
     streaming_call: Option<ModelCallId>,
     /// The last model call whose end was seen.
@@ -58,6 +61,7 @@ impl Subscription {
             last_seq: after,
             is_behind_log: true,
             unread_entries: VecDeque::new(),
+            poll_at_ms: None,
             streaming_call: None,
             last_finished_call: None,
         }
@@ -86,11 +90,14 @@ impl Subscription {
 
     /// Returns the next live item that is new; `None` sends the reader back to the log.
     async fn next_live_item(&mut self) -> Option<StreamItem> {
+        let now_ms = self.ports.clock.monotonic_ms();
+        let poll_at_ms = *self.poll_at_ms.get_or_insert(now_ms.saturating_add(POLL_MS));
         let item = tokio::select! {
             biased;
             item = self.live.recv() => item,
             // Nothing was lost: perhaps another process wrote entries.
-            () = self.ports.clock.sleep(POLL_MS) => {
+            () = self.ports.clock.sleep(poll_at_ms.saturating_sub(now_ms)) => {
+                self.poll_at_ms = None;
                 self.is_behind_log = true;
                 return None;
             }

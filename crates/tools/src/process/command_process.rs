@@ -8,6 +8,7 @@ use windlass_runtime::ports::{Clock, LaunchPurpose, LaunchRequest, LaunchStream,
 
 use super::output_reader::OutputReader;
 use super::{CleanupResult, CommandExit, CommandJob, GroupedProcess, OutputFile};
+use crate::limits::DEFAULT_BACKGROUND_TIMEOUT_MS;
 
 /// Both streams go to one pipe, in the order they were written. A command that asks the terminal
 /// gets an error instead of being stopped in the background for ever.
@@ -27,20 +28,21 @@ impl CommandProcess {
     ) -> io::Result<Self> {
         let mut process = GroupedProcess::start(launch_request(job), launcher).await?;
         let pipe = process.take_stdout()?;
-        let output = OutputReader::new(pipe, job.spill_target.clone(), job.live_output.clone());
+        let (spill, live) = (job.spill_target.clone(), job.live_output.clone());
+        let output = OutputReader::new(pipe, spill, live, job.background.clone());
         Ok(Self { process, output })
     }
 
     /// Waits until the command itself ends or times out.
     pub(super) async fn wait(
         &mut self,
-        timeout_ms: u64,
+        job: &CommandJob,
         clock: &dyn Clock,
         stop: impl Future<Output = ()>,
     ) -> io::Result<CommandExit> {
         let how = tokio::select! {
             status = self.process.wait() => CommandExit::Exited(status?),
-            () = clock.sleep(timeout_ms) => return Ok(CommandExit::TimedOut),
+            () = time_out(job, clock) => return Ok(CommandExit::TimedOut),
             () = stop => return Ok(CommandExit::Stopped),
             never = self.output.read_forever() => match never {},
         };
@@ -64,6 +66,15 @@ impl CommandProcess {
     /// Returns the output of the command.
     pub(super) fn into_output(self) -> (String, Option<OutputFile>) {
         self.output.finish()
+    }
+}
+
+/// Waits for the timeout of the command, which is a longer one from when it moves to the background.
+async fn time_out(job: &CommandJob, clock: &dyn Clock) {
+    let mut background = job.background.clone();
+    tokio::select! {
+        () = clock.sleep(job.timeout_ms) => {}
+        () = background.moved() => clock.sleep(DEFAULT_BACKGROUND_TIMEOUT_MS).await,
     }
 }
 

@@ -8,7 +8,7 @@ use windlass_runtime::ports::{Clock, ProgressReporter};
 
 use super::capture::HeadTailCapture;
 use super::spill_file::SpillFile;
-use super::{OutputFile, SpillTarget};
+use super::{BackgroundSwitch, OutputFile, SpillTarget};
 use crate::limits::OUTPUT_DRAIN_MS;
 
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -20,6 +20,8 @@ pub(super) struct OutputReader {
     capture: HeadTailCapture,
     spill: SpillFile,
     live_output: ProgressReporter,
+    /// Whether the command moves to the background; `None` once it has.
+    background: Option<BackgroundSwitch>,
 }
 
 impl OutputReader {
@@ -27,6 +29,7 @@ impl OutputReader {
         pipe: ChildStdout,
         spill: SpillTarget,
         live_output: ProgressReporter,
+        background: BackgroundSwitch,
     ) -> Self {
         Self {
             pipe,
@@ -34,6 +37,7 @@ impl OutputReader {
             capture: HeadTailCapture::default(),
             spill: SpillFile::new(spill),
             live_output,
+            background: Some(background),
         }
     }
 
@@ -58,7 +62,24 @@ impl OutputReader {
 
     async fn read_to_end(&mut self) {
         // A pipe that cannot be read counts as closed.
-        while let Ok(read @ 1..) = self.pipe.read(&mut self.buffer).await {
+        loop {
+            let moved = async {
+                match &mut self.background {
+                    Some(background) => background.moved().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let read = tokio::select! {
+                biased;
+                () = moved => {
+                    // Later calls read the output from its file.
+                    self.background = None;
+                    self.spill.open_now();
+                    continue;
+                }
+                read = self.pipe.read(&mut self.buffer) => read,
+            };
+            let Ok(read @ 1..) = read else { return };
             let bytes = self.buffer.get(..read).unwrap_or_default();
             self.spill.push(bytes);
             self.capture.push(bytes);

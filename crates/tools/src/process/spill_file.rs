@@ -57,6 +57,11 @@ impl SpillFile {
         }
     }
 
+    /// Writes what was held and what comes, however little it is.
+    pub(super) fn open_now(&mut self) {
+        self.open_file();
+    }
+
     fn open_file(&mut self) {
         let SpillState::Buffering(held) = std::mem::replace(&mut self.state, SpillState::Closed)
         else {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -17,13 +18,30 @@ use windlass_runtime::ports::{Clock, ProcessLauncher};
 use super::report;
 use super::running_commands::RunningGuard;
 use crate::limits::{MAX_BACKGROUND_COMMANDS, MAX_POLLED_BYTES};
-use crate::process::{self, CommandEnd, CommandJob};
+use crate::process::{self, BackgroundMover, BackgroundSwitch, CommandEnd, CommandJob};
 use crate::tool_context::ToolContext;
 
 /// The background commands of all conversations.
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundCommands {
     commands: Mutex<BTreeMap<(LaneId, String), Arc<BackgroundCommand>>>,
+    /// The commands in the foreground that could move to the background.
+    foreground: Mutex<BTreeMap<(LaneId, String), BackgroundMover>>,
+}
+
+/// A command that runs, or is about to.
+pub(super) type RunningJob = Pin<Box<dyn Future<Output = io::Result<CommandEnd>> + Send>>;
+
+/// A command in the foreground; dropping it means that it has ended or moved.
+pub(super) struct ForegroundGuard<'a> {
+    all: &'a BackgroundCommands,
+    key: (LaneId, String),
+}
+
+impl Drop for ForegroundGuard<'_> {
+    fn drop(&mut self) {
+        lock_ignoring_poison(&self.all.foreground).remove(&self.key);
+    }
 }
 
 /// A background command.
@@ -37,12 +55,27 @@ pub(super) struct BackgroundCommand {
     ended: Arc<Mutex<Option<io::Result<CommandEnd>>>>,
 }
 
-/// A command that is about to start.
+/// A command that is to run in the background.
 pub(super) struct BackgroundStart {
-    pub(super) job: CommandJob,
-    pub(super) launcher: Arc<dyn ProcessLauncher>,
+    pub(super) command: String,
+    pub(super) running: RunningJob,
+    /// Asks the command to end.
+    pub(super) stop: Arc<Notify>,
     pub(super) output: PathBuf,
     pub(super) running_guard: Option<RunningGuard>,
+}
+
+/// Makes a future of a command, which owns what it needs.
+pub(super) fn running_job(
+    job: CommandJob,
+    launcher: Arc<dyn ProcessLauncher>,
+    clock: Arc<dyn Clock>,
+    stop: Arc<Notify>,
+) -> RunningJob {
+    Box::pin(async move {
+        let (launcher, clock) = (launcher.as_ref(), clock.as_ref());
+        process::run_command(&job, launcher, clock, stop.notified()).await
+    })
 }
 
 /// A background command, as people see it.
@@ -68,26 +101,45 @@ impl Drop for BackgroundCommand {
 }
 
 impl BackgroundCommands {
-    /// Starts a command. Returns `None` if the conversation already has too many.
-    pub(super) fn start(
+    /// Registers a command in the foreground, which the returned switch moves to the background.
+    pub(super) fn enter_foreground(
         &self,
         lane: &LaneId,
         id: &str,
-        started: BackgroundStart,
-        clock: Arc<dyn Clock>,
-    ) -> Option<()> {
-        let BackgroundStart { job, launcher, output: output_file, running_guard } = started;
-        let mut shells = lock_ignoring_poison(&self.commands);
-        let running = shells.iter().filter(|((of, _), shell)| of == lane && shell.is_running());
-        if running.count() >= MAX_BACKGROUND_COMMANDS {
-            return None;
-        }
-        let command = job.command.clone();
-        let (stop, ended) = (Arc::new(Notify::new()), Arc::new(Mutex::new(None)));
-        let (stopped, result) = (Arc::clone(&stop), Arc::clone(&ended));
+    ) -> (BackgroundSwitch, ForegroundGuard<'_>) {
+        let (mover, switch) = BackgroundMover::new();
+        let key = (lane.clone(), id.to_owned());
+        lock_ignoring_poison(&self.foreground).insert(key.clone(), mover);
+        (switch, ForegroundGuard { all: self, key })
+    }
+
+    /// Moves the commands of a conversation to the background, as far as there is room; returns how
+    /// many.
+    fn move_to_background(&self, lane: &LaneId) -> usize {
+        let room = MAX_BACKGROUND_COMMANDS.saturating_sub(self.count_running(lane));
+        let foreground = lock_ignoring_poison(&self.foreground);
+        let own = foreground.iter().filter(|((of, _), _)| of == lane).take(room);
+        own.map(|(_, mover)| mover.move_command()).count()
+    }
+
+    fn count_running(&self, lane: &LaneId) -> usize {
+        let shells = lock_ignoring_poison(&self.commands);
+        shells.iter().filter(|((of, _), shell)| of == lane && shell.is_running()).count()
+    }
+
+    /// Returns whether the conversation may have another command in the background.
+    pub(super) fn has_room(&self, lane: &LaneId) -> bool {
+        self.count_running(lane) < MAX_BACKGROUND_COMMANDS
+    }
+
+    /// Leaves a command to the background.
+    pub(super) fn start(&self, lane: &LaneId, id: &str, started: BackgroundStart) {
+        let BackgroundStart { command, running, stop, output: output_file, running_guard } =
+            started;
+        let ended = Arc::new(Mutex::new(None));
+        let result = Arc::clone(&ended);
         let task = tokio::spawn(async move {
-            let (launcher, clock) = (launcher.as_ref(), clock.as_ref());
-            let end = process::run_command(&job, launcher, clock, stopped.notified()).await;
+            let end = running.await;
             *lock_ignoring_poison(&result) = Some(end);
             drop(running_guard);
         });
@@ -99,8 +151,8 @@ impl BackgroundCommands {
             read_offset: Mutex::new(0),
             ended,
         };
-        shells.insert((lane.clone(), id.to_owned()), Arc::new(shell));
-        Some(())
+        let key = (lane.clone(), id.to_owned());
+        lock_ignoring_poison(&self.commands).insert(key, Arc::new(shell));
     }
 
     /// Returns the command with this id.
@@ -142,6 +194,12 @@ impl ToolContext {
             }
         };
         own.map(info).collect()
+    }
+
+    /// Moves the running commands of a conversation to the background: their calls end at once, and
+    /// the model reads their output later. Returns how many.
+    pub fn move_to_background(&self, lane: &LaneId) -> usize {
+        self.background_commands().move_to_background(lane)
     }
 
     /// Asks a background command to end; returns whether there is one with this id.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::sync::Notify;
 use windlass_core::call::call_facts::{CallFacts, Repeatability};
 use windlass_core::call::call_order::TouchedResources;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
@@ -24,9 +25,9 @@ use crate::limits::{
     MAX_TIMEOUT_MS, OUTPUT_FILE_THRESHOLD_BYTES,
 };
 use crate::process::{
-    self, CommandEnvironment, CommandJob, ResourceLimits, SandboxNeeds, SpillTarget,
+    BackgroundSwitch, CommandEnvironment, CommandJob, ResourceLimits, SandboxNeeds, SpillTarget,
 };
-use crate::shell::background_commands::BackgroundStart;
+use crate::shell::background_commands::{BackgroundStart, RunningJob, running_job};
 use crate::tool_context::ToolContext;
 use crate::tool_context::tool_state::ToolState;
 use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
@@ -203,6 +204,7 @@ impl BashTool {
             final_folder_file: None,
             live_output: ProgressReporter::default(),
             needs,
+            background: BackgroundSwitch::default(),
         }
     }
 
@@ -242,7 +244,7 @@ impl BashTool {
             }
             false => {
                 let _under_way = self.register_running(&context, &shell, RunMode::Foreground);
-                self.run_foreground(&context, &asked, &state, place).await
+                self.run_foreground(&context, (&asked, &shell), &state, place).await
             }
         }
     }
@@ -250,10 +252,11 @@ impl BashTool {
     async fn run_foreground(
         &self,
         context: &CallContext,
-        asked: &BashInput,
+        (asked, shell): (&BashInput, &ShellCommand),
         state: &ToolState,
         place: (PathBuf, SandboxNeeds),
     ) -> ToolOutcome {
+        let folder = place.0.clone();
         // Without an output file only head and tail are kept.
         let outputs = state.create_outputs_folder().ok();
         let path = outputs.as_deref().map(|outputs| output_file(outputs, context));
@@ -261,23 +264,42 @@ impl BashTool {
             context,
             asked,
             place,
-            SpillTarget { path, threshold_bytes: OUTPUT_FILE_THRESHOLD_BYTES },
+            SpillTarget { path: path.clone(), threshold_bytes: OUTPUT_FILE_THRESHOLD_BYTES },
         );
         job.live_output = context.progress.clone();
         job.final_folder_file = outputs.and_then(|_| working_folder::new_folder_file(state));
-        let (launcher, clock) = (self.tool_context.launcher().as_ref(), self.clock.as_ref());
-        let ended = process::run_command(&job, launcher, clock, std::future::pending()).await;
-        let (zones, said) = (self.tool_context.zones(), job.final_folder_file.as_deref());
+        let said = job.final_folder_file.clone();
+        let id = command_id(context);
+        let background = self.tool_context.background_commands();
+        let (mut switch, _foreground) = background.enter_foreground(&context.lane, &id);
+        // Without a file its output could not be read later.
+        if path.is_some() {
+            job.background = switch.clone();
+        }
+        let stop = Arc::new(Notify::new());
+        let mut running = self.running_job(job, &stop);
+        let ended = tokio::select! {
+            biased;
+            ended = &mut running => ended,
+            () = switch.moved(), if path.is_some() => {
+                let running_guard = self.register_running(context, shell, RunMode::Background);
+                let output = path.unwrap_or_default();
+                let command = asked.command.clone();
+                let started = BackgroundStart { command, running, stop, output, running_guard };
+                return self.finish_start(context, started, report::moved_to_background_text);
+            }
+        };
+        let (zones, said) = (self.tool_context.zones(), said.as_deref());
         let went = working_folder::record_final_folder(
             state,
             zones,
             context.call.model_call,
             said,
-            &job.folder,
+            &folder,
         );
         match ended {
             Ok(ended) => report::command_outcome(&ended, &went),
-            Err(error) => ToolOutcome::Failed(report::not_started_error(&error, &job.folder)),
+            Err(error) => ToolOutcome::Failed(report::not_started_error(&error, &folder)),
         }
     }
 
@@ -289,22 +311,44 @@ impl BashTool {
         place: (PathBuf, SandboxNeeds),
         running_guard: Option<RunningGuard>,
     ) -> ToolOutcome {
+        if !self.tool_context.background_commands().has_room(&context.lane) {
+            return ToolOutcome::Failed(too_many_error());
+        }
         let output = match state.create_outputs_folder() {
             Ok(outputs) => output_file(&outputs, context),
             Err(error) => return ToolOutcome::Failed(report::not_started_error(&error, &place.0)),
         };
         let spill = SpillTarget { path: Some(output.clone()), threshold_bytes: 0 };
         let job = self.command_job(context, input, place, spill);
-        let id = format!("bash_{}_{}", context.call.model_call, context.call.index);
-        let clock = Arc::clone(&self.clock);
-        let text = report::background_started_text(&id, &output);
-        let launcher = Arc::clone(self.tool_context.launcher());
-        let started = BackgroundStart { job, launcher, output, running_guard };
-        match self.tool_context.background_commands().start(&context.lane, &id, started, clock) {
-            Some(()) => ToolOutcome::Done(RawJson::string(&text)),
-            None => ToolOutcome::Failed(too_many_error()),
-        }
+        let stop = Arc::new(Notify::new());
+        let running = self.running_job(job, &stop);
+        let command = input.command.clone();
+        let started = BackgroundStart { command, running, stop, output, running_guard };
+        self.finish_start(context, started, report::background_started_text)
     }
+
+    fn running_job(&self, job: CommandJob, stop: &Arc<Notify>) -> RunningJob {
+        let (launcher, clock) = (Arc::clone(self.tool_context.launcher()), Arc::clone(&self.clock));
+        running_job(job, launcher, clock, Arc::clone(stop))
+    }
+
+    /// Leaves a command to the background, and tells the model how to read its output.
+    fn finish_start(
+        &self,
+        context: &CallContext,
+        started: BackgroundStart,
+        describe: fn(&str, &Path) -> String,
+    ) -> ToolOutcome {
+        let id = command_id(context);
+        let text = describe(&id, &started.output);
+        self.tool_context.background_commands().start(&context.lane, &id, started);
+        ToolOutcome::Done(RawJson::string(&text))
+    }
+}
+
+/// Returns the id by which later calls name the command of a call.
+fn command_id(context: &CallContext) -> String {
+    format!("bash_{}_{}", context.call.model_call, context.call.index)
 }
 
 /// Returns the output file of a call. A repeated call overwrites it.

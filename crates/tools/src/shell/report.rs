@@ -38,6 +38,14 @@ pub(super) fn background_started_text(id: &str, output: &Path) -> String {
     )
 }
 
+/// Returns the text for a command that its user moved to the background.
+pub(super) fn moved_to_background_text(id: &str, output: &Path) -> String {
+    format!(
+        "the user moved the command to the background; it is {}",
+        background_started_text(id, output)
+    )
+}
+
 /// Describes how a command ended, in a few words.
 pub(super) fn describe_end(ended: &CommandEnd) -> String {
     let seconds = ended.after_ms / 1_000;

@@ -82,6 +82,11 @@ impl SettingsSource {
         Self { hooks, plugin: Some(plugin), ..Self::default() }
     }
 
+    /// The command that draws the status line of a session.
+    pub(crate) fn status_line_command(&self) -> Option<&str> {
+        self.status_line.get("command")?.as_str().filter(|command| !command.trim().is_empty())
+    }
+
     /// The commands that the file makes programs run: hooks, and helpers of Claude Code, which uses
     /// the same files.
     pub(crate) fn commands<'a>(&'a self) -> Vec<&'a str> {

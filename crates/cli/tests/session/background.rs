@@ -1,0 +1,122 @@
+//! Work beside the conversation: commands in the background, and runs of other processes.
+
+use crate::pty_screen::PtyScreen;
+use crate::test_home::TestHome;
+
+const WORK: &str = r#"
+when user is "build" and results 0
+  call Bash {"command": "echo compiling; while [ ! -e go ]; do sleep 0.02; done; echo built"}
+
+when result contains "moved the command to the background"
+  say "I go on meanwhile."
+  call Bash {"command": "while [ ! -e end ]; do sleep 0.02; done"}
+
+when user is "ask first" and results 0
+  call Bash {"command": "echo allowed >> done"}
+
+when user is "be quick"
+  say "I am quick."
+
+when any
+  say "All done."
+"#;
+
+// spec: TERMINAL-09
+#[test]
+fn a_running_command_moves_to_the_background() {
+    let home = TestHome::new(WORK);
+    let mut screen = PtyScreen::start(&home, &["--allowedTools", "Bash"]);
+    screen.wait_until_idle();
+    screen.type_in("build\r");
+    screen.wait_for("    compiling");
+    screen.type_in("\u{2}");
+    screen.wait_for("I go on meanwhile.");
+    screen.type_in("/tasks\r");
+    screen.wait_for("running  echo compiling");
+    home.write("go", "");
+    screen.wait_until("the end of the command", |screen| {
+        screen.type_in("/tasks\r");
+        screen.everything().contains("    built")
+    });
+    screen.type_in("/tasks unknown\r");
+    screen.wait_for("there is no task unknown");
+    home.write("end", "");
+    screen.wait_for("All done.");
+}
+
+// spec: TERMINAL-09
+#[test]
+fn a_task_is_stopped() {
+    let home = TestHome::new(WORK);
+    let mut screen = PtyScreen::start(&home, &["--allowedTools", "Bash"]);
+    screen.wait_until_idle();
+    screen.type_in("build\r");
+    screen.wait_for("    compiling");
+    screen.type_in("\u{2}");
+    screen.wait_for("I go on meanwhile.");
+    screen.type_in("/tasks\r");
+    screen.wait_for("/tasks stop ID ends it.");
+    let shown = screen.screen();
+    let id = shown.split_whitespace().find(|word| word.starts_with("bash_")).unwrap().to_owned();
+    screen.type_in(&format!("/tasks stop {id}\r"));
+    screen.wait_for("is asked to end.");
+    screen.wait_until("the end", |screen| {
+        screen.type_in(&format!("/tasks {id}\r"));
+        screen.everything().contains("stopped after")
+    });
+    home.write("end", "");
+    screen.wait_for("All done.");
+}
+
+// spec: TERMINAL-10
+#[test]
+fn a_run_of_another_process_is_followed_and_answered() {
+    let home = TestHome::new(WORK);
+    let mut driver = PtyScreen::start(&home, &["ask first"]);
+    driver.wait_for_question("Allow Bash");
+    let mut watcher = PtyScreen::start(&home, &["attach"]);
+    watcher.wait_for("windlass watches a conversation");
+    watcher.wait_for_question("Allow Bash");
+    watcher.type_in("y\r");
+    driver.wait_for("All done.");
+    watcher.wait_for("All done.");
+    assert_eq!(std::fs::read_to_string(home.path("done")).unwrap(), "allowed\n");
+    // What comes later is shown, too.
+    driver.wait_until_idle();
+    driver.type_in("once more\r");
+    watcher.wait_for("❯ once more");
+    watcher.wait_until_idle();
+    watcher.type_in("/clear\r");
+    watcher.wait_for("open the conversation with --resume");
+    watcher.type_in("\u{4}");
+    assert!(watcher.wait_for_exit().success());
+    assert!(watcher.screen().contains("windlass attach"), "{}", watcher.screen());
+    assert!(driver.quit().success());
+}
+
+// spec: TERMINAL-10
+#[test]
+fn a_run_of_another_process_is_steered() {
+    let home = TestHome::new(WORK);
+    let mut driver = PtyScreen::start(&home, &["--allowedTools", "Bash"]);
+    driver.wait_until_idle();
+    driver.type_in("build\r");
+    driver.wait_for("    compiling");
+    let mut watcher = PtyScreen::start(&home, &["attach"]);
+    watcher.wait_for("Bash echo compiling");
+    watcher.type_in("be quick\r");
+    watcher.wait_for("❯ be quick");
+    home.write("go", "");
+    driver.wait_for("I am quick.");
+    watcher.wait_for("I am quick.");
+}
+
+#[test]
+fn attach_says_what_it_needs() {
+    let home = TestHome::new(WORK);
+    let piped = home.run(&["attach"]);
+    assert_eq!(piped.code, 1);
+    assert!(piped.err.contains("windlass attach needs a terminal"), "{}", piped.err);
+    let mut screen = PtyScreen::start(&home, &["attach", "unknown"]);
+    assert_eq!(screen.wait_for_exit().code(), Some(1));
+}
