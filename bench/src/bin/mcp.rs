@@ -67,13 +67,14 @@ fn measure(binary: &Path) -> Result<()> {
 }
 
 /// Answers requests until the end of the input.
+#[expect(clippy::disallowed_methods, reason = "a slow server waits")]
 fn serve(pause: Duration) -> Result<()> {
     std::thread::sleep(pause);
     let (input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut calls = 0;
     for line in input.lines() {
         let message: Value = serde_json::from_str(&line?)?;
-        let result = match message["method"].as_str() {
+        let result = match message.get("method").and_then(Value::as_str) {
             Some("initialize") => json!({
                 "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                 "serverInfo": {"name": "bench", "version": "1"},
@@ -87,13 +88,18 @@ fn serve(pause: Duration) -> Result<()> {
             }
             _ => continue,
         };
-        writeln!(output, "{}", json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))?;
+        writeln!(
+            output,
+            "{}",
+            json!({"jsonrpc": "2.0", "id": message.get("id"), "result": result})
+        )?;
         output.flush()?;
     }
     Ok(())
 }
 
 /// Microseconds of a request and its answer over the pipes of a process, with nothing around it.
+#[expect(clippy::disallowed_methods, reason = "a benchmark starts processes of its own")]
 async fn bare_round_trip() -> Result<f64> {
     let mut child = tokio::process::Command::new(std::env::current_exe()?)
         .arg("--serve")
@@ -109,7 +115,7 @@ async fn bare_round_trip() -> Result<f64> {
         input.write_all(format!("{call}\n").as_bytes()).await?;
         let line = output.next_line().await?.context("it ended")?;
         let answer: Value = serde_json::from_str(&line)?;
-        ensure!(answer["id"] == json!(id), "another answer");
+        ensure!(answer.get("id") == Some(&json!(id)), "another answer");
     }
     Ok(micros_each(began.elapsed()))
 }
@@ -192,6 +198,7 @@ async fn many_conversations() -> Result<()> {
 }
 
 /// Whole runs with no servers and with ten that take their time, of which no tool is called.
+#[expect(clippy::disallowed_methods, reason = "a benchmark starts processes of its own")]
 fn start_up(binary: &Path) -> Result<()> {
     let home = tempfile::tempdir()?;
     std::fs::write(home.path().join("a.script"), "when any\n  say \"hi\"\n")?;

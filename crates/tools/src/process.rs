@@ -39,7 +39,9 @@ use windlass_runtime::ports::{
     Clock, LaunchAccess, LaunchRequest, ProcessLauncher, ProgressReporter,
 };
 
-pub(crate) use background_switch::{BackgroundMover, BackgroundSwitch};
+#[cfg(feature = "shell")]
+pub(crate) use background_switch::BackgroundMover;
+pub(crate) use background_switch::BackgroundSwitch;
 pub(crate) use environment::CommandEnvironment;
 pub(crate) use grouped_process::GroupedProcess;
 pub use orphans::{ReapedOrphans, count_orphans, reap_orphans};

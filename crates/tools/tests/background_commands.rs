@@ -292,10 +292,10 @@ async fn a_running_command_moves_to_the_background_with_its_output() {
     let [listed] = listed.as_slice() else { panic!("{listed:?}") };
     assert_eq!((listed.command.as_str(), listed.is_running), (text, true));
     fs::write(workspace.context.zones().root().join("go"), "").unwrap();
-    let output = BashOutputTool::new(tools.clone());
+    let output = TaskOutputTool::new(&tools);
     let mut seen = String::new();
     while !seen.contains("done") {
-        let asked = json(&value!({"bash_id": listed.id}).to_string());
+        let asked = json(&value!({"task_id": listed.id}).to_string());
         seen.push_str(&success_text(output.run(reply(2), asked).await));
         tokio::task::yield_now().await;
     }

@@ -34,12 +34,12 @@ const MAX_NOTES: usize = 64;
 
 /// Opens a session and runs it.
 pub(super) async fn open(print: PrintArgs) -> anyhow::Result<ExitCode> {
-    open_as(print, SessionRole::Driver).await
+    Box::pin(open_as(print, SessionRole::Driver)).await
 }
 
 /// Opens a session that watches the conversation which the arguments name. It needs no model.
 pub(super) async fn attach(print: PrintArgs) -> anyhow::Result<ExitCode> {
-    open_as(print, SessionRole::Attached).await
+    Box::pin(open_as(print, SessionRole::Attached)).await
 }
 
 async fn open_as(mut print: PrintArgs, role: SessionRole) -> anyhow::Result<ExitCode> {

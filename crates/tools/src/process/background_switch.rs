@@ -3,6 +3,7 @@
 use tokio::sync::watch;
 
 /// Tells a running command that it moves to the background.
+#[cfg(feature = "shell")]
 #[derive(Debug)]
 pub(crate) struct BackgroundMover(watch::Sender<bool>);
 
@@ -10,6 +11,7 @@ pub(crate) struct BackgroundMover(watch::Sender<bool>);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BackgroundSwitch(Option<watch::Receiver<bool>>);
 
+#[cfg(feature = "shell")]
 impl BackgroundMover {
     /// Returns a mover and the switch of its command.
     pub(crate) fn new() -> (Self, BackgroundSwitch) {
