@@ -214,7 +214,9 @@ async fn start_with(
     let added = AddedTools { agents: &agents.found, programs: &programs, skills: &skills, web };
     let mut tools = offer(&mut settings, args, &added, &workplace).or_usage_error()?;
     let ports = (&clock, workplace.launcher());
-    let mcp = mcp_servers::start_for_runs(args, asks, &folder, host.servers, ports).await?;
+    let mcp =
+        mcp_servers::start_for_runs(args, asks, &folder, (host.servers, host.adds_servers), ports)
+            .await?;
     tools = mcp_servers::offer_tools(&mut settings, tools, &mcp, &workplace);
     let hook_messages: Arc<output::HookMessages> = Arc::default();
     let listeners = hook_listeners(host.hook_reports, &hook_messages);

@@ -21,6 +21,7 @@ pub struct McpServers {
     approvals: Arc<dyn ToolApprovals>,
     clock: Arc<dyn Clock>,
     changes: watch::Sender<u64>,
+    may_grow: bool,
 }
 
 impl McpServers {
@@ -28,7 +29,20 @@ impl McpServers {
     #[must_use]
     pub fn new(approvals: Arc<dyn ToolApprovals>, clock: Arc<dyn Clock>) -> Self {
         let changes = watch::Sender::new(0);
-        Self { servers: Arc::default(), approvals, clock, changes }
+        Self { servers: Arc::default(), approvals, clock, changes, may_grow: false }
+    }
+
+    /// Says whether servers may be added after the first run began.
+    #[must_use]
+    pub fn with_growth(mut self, may_grow: bool) -> Self {
+        self.may_grow = may_grow;
+        self
+    }
+
+    /// Returns whether there are tools to offer, now or later.
+    #[must_use]
+    pub fn may_offer_tools(&self) -> bool {
+        self.may_grow || !self.servers.lock().is_empty()
     }
 
     /// Starts to connect a server in the background. It replaces a server of the same name.

@@ -32,12 +32,15 @@ async def exists(path):
 
 
 async def kill_when(agent, prompt, condition, **options):
-    """Runs until a condition holds, then kills the binary; returns the session's id."""
+    """Runs until a condition holds and the session's id is known, then kills the binary; returns
+    the id."""
     session = None
+    named = anyio.Event()
     options = agent.options(cli_path=agent.wrapped_cli(), **options)
 
     async def kill():
         await condition()
+        await named.wait()
         os.kill(agent.last_process_id(), signal.SIGKILL)
 
     async with anyio.create_task_group() as tasks:
@@ -45,6 +48,8 @@ async def kill_when(agent, prompt, condition, **options):
         try:
             async for message in query(prompt=prompt, options=options):
                 session = getattr(message, "data", {}).get("session_id") or session
+                if session:
+                    named.set()
         except Exception as error:
             assert session, error
         tasks.cancel_scope.cancel()

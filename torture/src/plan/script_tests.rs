@@ -29,7 +29,7 @@ when ask 1
   delay 2ms
   call Read {"file_path":"note-2.txt"}
   call Bash {"command":"sleep 0.020; printf '%s\\n' 'c 1.1' >> '/l/ledger'; sleep 0.005"}
-  call mcp__ledger__append {"after":"0.005","before":"0.020","line":"c 1.1"}
+  call mcp__ledger__append {"line":"c 1.1","before":"0.020","after":"0.005"}
 when ask 2
   delay 2ms
   say "This text goes on"

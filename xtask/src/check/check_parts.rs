@@ -105,6 +105,14 @@ pub(crate) const CHECK_PARTS: &[CheckPart] = &[
         work: PartWork::Programs(python_env::client_test_steps),
     },
     CheckPart {
+        name: "sdk",
+        description: "programs of both Agent SDKs, against the real binary (installs them first)",
+        budget_seconds: 300,
+        work: PartWork::Programs(|| {
+            Ok([python_env::sdk_test_steps()?, node_env::sdk_test_steps()?].concat())
+        }),
+    },
+    CheckPart {
         name: "mcp",
         description: "the conformance suite of MCP and servers of the registry (installs them first)",
         budget_seconds: 300,

@@ -35,12 +35,13 @@ pub(crate) fn init_info(setup: &RunSetup) -> InitInfo {
     }
 }
 
-/// The names of the offered tools, without those of MCP servers that have gone since the start.
+/// The names of the offered tools. Those of MCP servers come and go while the process runs.
 fn tool_names(setup: &RunSetup) -> Vec<String> {
-    let of_servers = setup.mcp.tools();
-    let is_there = |name: &str| !name.starts_with("mcp__") || of_servers.get(name).is_some();
-    let names = setup.settings.tools.iter().filter(|tool| is_there(&tool.name));
-    names.map(|tool| sdk_tool_name(&tool.name)).collect()
+    let offered = toolset::without_denied(&setup.mcp.tools(), &setup.settings.rules);
+    let own = setup.settings.tools.iter().map(|tool| &tool.name);
+    let own = own.filter(|name| !name.starts_with("mcp__"));
+    let offered = offered.specs();
+    own.chain(offered.iter().map(|tool| &tool.name)).map(|name| sdk_tool_name(name)).collect()
 }
 
 /// The names of the commands that a prompt can begin with, prompts of MCP servers among them.

@@ -9,11 +9,12 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use windlass::core::log::ids::{LaneId, QuestionId};
-use windlass::core::log::inbox::{AnswerChannel, AnswerSource};
+use windlass::core::log::inbox::{AnswerChannel, AnswerSource, InboxCommand};
 use windlass::core::permission::{PermissionMode, PermissionUpdate};
+use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
-use windlass::ports::{HookContext, StoreError};
+use windlass::ports::{HookContext, Store, StoreError};
 use windlass::tools::CommandHooks;
 use windlass::{HumanAnswer, Session};
 
@@ -27,6 +28,9 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Number of answers that wait for the loop.
 const QUEUED_ANSWERS: usize = 64;
+
+/// Number of unread messages that are searched for an answer.
+const SEARCHED_MESSAGES: usize = 4_096;
 
 /// A question was answered, and a run may continue; or the answer could not be stored. An answer may
 /// change the permission mode.
@@ -84,6 +88,32 @@ impl Approvals {
             let _ = approvals.shared.stored.send(stored).await;
         });
         open.insert(key, task.abort_handle());
+    }
+
+    /// Asks the questions of a run that came to rest, except those whose answer was stored since.
+    pub(super) async fn ask_unanswered(
+        &self,
+        store: &Arc<dyn Store>,
+        session: &Session,
+        questions: &[Question],
+    ) -> anyhow::Result<()> {
+        // In this order: a question is being asked, or its answer is in the inbox, or the
+        // conversation has the answer.
+        let asked: Vec<_> = self.lock().keys().cloned().collect();
+        let unread = store.read_inbox(session.lane().clone(), SEARCHED_MESSAGES).await?;
+        let now = session.load_conversation().await?;
+        let open: Vec<_> = now.run.iter().flat_map(Run::open_questions).map(|it| it.id).collect();
+        let is_answered = |id: QuestionId| {
+            let mut answers = unread.iter();
+            answers.any(|message| matches!(&message.body, InboxCommand::Answer { question, .. } if *question == id))
+        };
+        for question in questions.iter().filter(|question| open.contains(&question.id)) {
+            let is_asked = asked.contains(&(session.lane().clone(), question.id));
+            if !is_asked && !is_answered(question.id) {
+                self.ask(session, &now, question);
+            }
+        }
+        Ok(())
     }
 
     /// The program that is asked.

@@ -323,14 +323,11 @@ impl Channel {
         &mut self,
         questions: &[windlass::core::run::question::Question],
     ) -> anyhow::Result<()> {
-        let now = self.session.load_conversation().await?;
-        for question in questions {
-            self.approvals.ask(&self.session, &now, question);
-        }
+        let store = &self.setup.store;
+        self.approvals.ask_unanswered(store, &self.session, questions).await?;
         for (lane, question) in self.session.child_questions().await?.unwrap_or_default() {
             let child = self.session.sibling(lane);
-            let now = child.load_conversation().await?;
-            self.approvals.ask(&child, &now, &question);
+            self.approvals.ask_unanswered(store, &child, &[question]).await?;
         }
         // Answered while it parked.
         if !self.approvals.is_waiting() {

@@ -164,6 +164,7 @@ impl Connection {
         let parts = HostParts {
             describes_environment: false,
             servers: host_servers::server_specs(servers, &self.host),
+            adds_servers: true,
             hooks: Some(self.host_hooks(hook_config)?),
             hook_reports: Some(side_events.hook_reports(self.hook_events())),
             background_agents: true,

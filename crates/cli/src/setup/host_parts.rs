@@ -18,6 +18,8 @@ pub(crate) struct HostParts {
     pub(crate) hooks: Option<CommandHooks>,
     /// MCP servers in the program.
     pub(crate) servers: Vec<ServerSpec>,
+    /// Whether the program may add servers later.
+    pub(crate) adds_servers: bool,
     /// Receives reports about hooks that are commands.
     pub(crate) hook_reports: Option<HookReportSink>,
     /// Whether sub-agents may work in the background: the program follows the conversation.

@@ -161,7 +161,7 @@ pub(super) async fn start_for_runs(
     args: &AgentArgs,
     asks: ModelNeed,
     folder: &FolderTrust,
-    hosted: Vec<ServerSpec>,
+    (hosted, may_grow): (Vec<ServerSpec>, bool),
     ports: (&Arc<dyn Clock>, &Arc<dyn ProcessLauncher>),
 ) -> anyhow::Result<McpServers> {
     let configured = match asks {
@@ -171,7 +171,7 @@ pub(super) async fn start_for_runs(
         }
         ModelNeed::NotNeeded => Vec::new(),
     };
-    let servers = start_servers(&configured, hosted, &folder.folder, ports);
+    let servers = start_servers(&configured, hosted, &folder.folder, ports).with_growth(may_grow);
     servers.wait_until_offered(NEW_SERVERS_MS).await;
     ProblemReporter::new(&servers).report_from_now_on(&servers);
     Ok(servers)
@@ -184,7 +184,7 @@ pub(super) fn offer_tools(
     servers: &McpServers,
     workplace: &ToolContext,
 ) -> ToolRegistry {
-    if servers.list().is_empty() {
+    if !servers.may_offer_tools() {
         return tools;
     }
     let (rules, place) = (settings.rules.clone(), workplace);
@@ -193,6 +193,9 @@ pub(super) fn offer_tools(
         let allowed = toolset::without_denied(offered, &rules);
         windlass::tools::with_long_results(&allowed, &workplace)
     });
+    if servers.list().is_empty() {
+        return tools.with_source(Arc::new(source));
+    }
     let reading = ToolRegistry::default()
         .with(ListResourcesTool(servers.clone()))
         .with(ReadResourceTool(servers.clone()));

@@ -114,7 +114,7 @@ fn what_is_no_file_of_ones_own_is_left_out_with_a_reason() {
     );
     pipe.unwrap();
     std::os::unix::fs::symlink("/dev/zero", at("CLAUDE.local.md")).unwrap();
-    std::fs::create_dir_all(at(".claude/CLAUDE.md")).unwrap();
+    std::fs::create_dir_all(at(".claude/CLAUDE.md/not-empty")).unwrap();
     let found = read_trusted_folder(folder.path());
     assert!(found.files.is_empty(), "{:?}", found.files);
     assert_eq!(found.problems.len(), 4, "{:?}", found.problems);
