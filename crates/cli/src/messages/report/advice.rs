@@ -102,7 +102,10 @@ fn allow(call: &FailedCall) -> String {
                 "No rule allows {what}. Allow it with --allowedTools {rule}, or use --when-asked park"
             )
         }
-        _ => format!("{name} was denied: {reason}"),
+        _ => {
+            let reason = reason.trim_end_matches('.');
+            format!("{name} was denied: {reason}. Do it yourself, or ask for another way")
+        }
     }
 }
 
