@@ -44,6 +44,31 @@ def test_control_request_between_initialize_and_message(agent):
     assert sorted(replies) == ["1", "2"]
 
 
+# spec: FEED-08
+def test_what_was_streamed_of_a_cut_reply_is_taken_back(agent):
+    agent.serve(
+        """
+        when any
+          once
+          say "This never becomes"
+          cut inside
+
+        when any
+          say "complete"
+        """
+    )
+    with RawChannel(agent, "--include-partial-messages") as channel:
+        channel.send(user("go"))
+        frames = channel.receive(is_result)
+    starts = [f["event"] for f in frames if f["type"] == "stream_event"]
+    ids = [e["message"]["id"] for e in starts if e["type"] == "message_start"]
+    [tombstone] = [frame for frame in frames if frame["type"] == "tombstone"]
+    assert tombstone["message"]["id"] == ids[0] != ids[1]
+    [answer] = [frame for frame in frames if frame["type"] == "assistant"]
+    assert answer["message"]["id"] == ids[1]
+    assert frames.index(tombstone) < frames.index(answer)
+
+
 def test_without_initialize(agent):
     agent.serve(OK)
     with RawChannel(agent) as channel:

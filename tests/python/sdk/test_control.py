@@ -47,6 +47,7 @@ def is_text_delta(message):
     return isinstance(message, StreamEvent) and message.event["type"] == "content_block_delta"
 
 
+# spec: SDK-04
 async def test_interrupt_while_the_model_speaks(agent):
     agent.serve(SLOW)
     async with agent.client(include_partial_messages=True) as client:

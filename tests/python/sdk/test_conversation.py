@@ -20,6 +20,7 @@ when any
 """
 
 
+# spec: SDK-03, SDK-09
 async def test_plain_text(agent):
     agent.serve(ECHO)
     run = await agent.query("hello there")
@@ -33,6 +34,7 @@ async def test_plain_text(agent):
     assert answer.uuid and answer.message_id
 
 
+# spec: SDK-03
 async def test_result_fields(agent):
     agent.serve('when any\n  say "done"\n  usage in 1000 out 200\n')
     result = (await agent.query("go")).result

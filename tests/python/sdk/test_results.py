@@ -17,6 +17,7 @@ WEATHER = {
 }
 
 
+# spec: SDK-04, SDK-05
 async def test_max_turns(agent):
     agent.serve(LOOP)
     run = await agent.query_any("go", max_turns=2)
@@ -27,8 +28,14 @@ async def test_max_turns(agent):
     assert len(agent.requests) == 2
     assert len(run.tool_results) == 2
     assert run.error.exit_code == 1
+    assert run.result.result is None
+    assert run.result.total_cost_usd > 0 and run.result.num_turns == 3
+    assert run.result.usage["output_tokens"] == 20
+    assert run.result.session_id == run.init["session_id"]
+    assert run.result.stop_reason == "tool_use"
 
 
+# spec: SDK-04
 async def test_budget(agent):
     agent.serve(LOOP.replace("in 100 out 10", "in 1000000 out 10"))
     run = await agent.query_any("go", max_budget_usd=0.01)
@@ -127,6 +134,7 @@ async def test_unknown_stop_reason(agent):
     assert not run.result.is_error
 
 
+# spec: SDK-05
 async def test_refusal(agent):
     agent.serve('when any\n  say "I will not"\n  stop refusal\n')
     run = await agent.query_any("go")
@@ -176,6 +184,7 @@ async def test_structured_output(agent):
     assert len(agent.requests) == 1
 
 
+# spec: SDK-06
 async def test_structured_output_is_checked(agent):
     agent.serve(
         """
@@ -220,6 +229,7 @@ async def test_structured_output_is_asked_for_again(agent):
     assert run.result.structured_output == {"city": "Rome", "degrees": 21}
 
 
+# spec: SDK-04, SDK-06
 async def test_structured_output_that_never_fits(agent):
     agent.serve('when any\n  call StructuredOutput {"city": 7}\n')
     run = await agent.query_any("weather", output_format=WEATHER)

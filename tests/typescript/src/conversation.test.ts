@@ -17,6 +17,7 @@ when any
   say "something else"
 `;
 
+// spec: SDK-09
 agentTest("plain text", async (agent) => {
   await agent.serve(ECHO);
   const run = await agent.query("hello there");

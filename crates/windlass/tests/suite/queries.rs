@@ -59,6 +59,7 @@ async fn a_query_is_a_stream_that_begins_with_init_and_ends_with_one_result() {
     assert_eq!(ids.len(), 1, "all messages belong to one conversation");
 }
 
+// spec: PERMISSIONS-21
 #[tokio::test]
 async fn what_needs_approval_is_denied_without_a_callback() {
     let folder = tempfile::tempdir().unwrap();
@@ -70,6 +71,7 @@ async fn what_needs_approval_is_denied_without_a_callback() {
     assert!(!folder.path().join("made.txt").exists());
 }
 
+// spec: PERMISSIONS-21
 #[tokio::test]
 async fn a_callback_allows_denies_and_is_told_what_it_decides() {
     let folder = tempfile::tempdir().unwrap();

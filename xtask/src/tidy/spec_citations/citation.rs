@@ -1,5 +1,5 @@
 //! Parses which promises a test proves: a line `spec:` and ids, in a comment of Rust or of a test in
-//! TypeScript, or in a scenario.
+//! TypeScript or Python, or in a scenario.
 
 use crate::tidy::finding::TidyFinding;
 use crate::tidy::rust_lexer;
@@ -27,12 +27,13 @@ fn citations_in_file(file: &SourceFile) -> Vec<Result<SpecCitation, TidyFinding>
     listed.flat_map(|(line, list)| parse_ids(file, line, list)).collect()
 }
 
-/// The text that may have citations: comments of code and of browser tests, and complete scenarios.
+/// The text that may have citations: comments of code and of tests, and complete scenarios.
 fn citable_text(file: &SourceFile) -> String {
     match file {
         _ if file.is_rust() => rust_lexer::comments_only(&file.text),
         _ if is_scenario(file) => file.text.clone(),
-        _ if is_browser_test(file) => line_comments(&file.text),
+        _ if is_browser_test(file) => line_comments(&file.text, "//"),
+        _ if is_python_test(file) => line_comments(&file.text, "#"),
         _ => String::new(),
     }
 }
@@ -46,16 +47,22 @@ fn is_browser_test(file: &SourceFile) -> bool {
     file.path.starts_with("tests/") && file.path.ends_with(".test.ts")
 }
 
+/// Returns whether the file is a test in Python, such as those of the Agent SDK.
+fn is_python_test(file: &SourceFile) -> bool {
+    let name = file.path.rsplit('/').next().unwrap_or_default();
+    file.path.starts_with("tests/") && name.starts_with("test_") && name.ends_with(".py")
+}
+
 /// The text with empty lines in place of those that are no comment.
-fn line_comments(text: &str) -> String {
-    let comment = |line: &str| line.trim_start().starts_with("//").then(|| line.to_owned());
+fn line_comments(text: &str, mark: &str) -> String {
+    let comment = |line: &str| line.trim_start().starts_with(mark).then(|| line.to_owned());
     let lines: Vec<String> = text.lines().map(|line| comment(line).unwrap_or_default()).collect();
     lines.join("\n")
 }
 
 /// The text after `spec:` if the line starts with it, apart from the marks of comments and lists.
 fn citation_list(line: &str) -> Option<&str> {
-    let line = line.trim_start_matches(|c: char| c.is_whitespace() || "/!*<->".contains(c));
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || "/!*<->#".contains(c));
     let list = line.strip_prefix("spec:")?;
     Some(list.trim_end_matches(|c: char| c.is_whitespace() || "*/->.".contains(c)))
 }

@@ -39,6 +39,13 @@ fn comments_of_browser_tests_are_read() {
 }
 
 #[test]
+fn comments_of_python_tests_are_read() {
+    let text = "# spec: STOP-01\nasync def test_a():\n    \"spec: STOP-02\"\n";
+    assert_eq!(read("tests/python/sdk/test_results.py", text), ["STOP-01@1"]);
+    assert!(read("tests/python/sdk/harness.py", text).is_empty());
+}
+
+#[test]
 fn code_strings_and_other_pages_prove_nothing() {
     assert!(in_rust("let s = \"// spec: STOP-01\";").is_empty());
     assert!(in_rust("// see the spec: STOP-01 says so").is_empty());
