@@ -14,6 +14,8 @@ pub(crate) struct RawEditor {
     input: Option<ChildStdin>,
     pub(crate) output: BufReader<ChildStdout>,
     last_id: u64,
+    /// Answers that arrived while another one was awaited: requests are answered in any order.
+    early_answers: Vec<Value>,
     /// The updates of sessions that were shown.
     pub(crate) updates: Vec<Value>,
     /// The permission requests.
@@ -37,6 +39,7 @@ impl RawEditor {
             input,
             output: BufReader::new(output),
             last_id: 0,
+            early_answers: Vec::new(),
             updates: Vec::new(),
             questions: Vec::new(),
             choice: "allow",
@@ -68,13 +71,16 @@ impl RawEditor {
 
     /// Reads up to the answer to a request; answers what is asked meanwhile.
     pub(crate) fn answer(&mut self, id: u64) -> Value {
+        if let Some(index) = self.early_answers.iter().position(|answer| answer["id"] == id) {
+            return self.early_answers.swap_remove(index);
+        }
         loop {
             let message = self.next();
             match message.get("method").and_then(Value::as_str) {
                 Some("session/update") => self.updates.push(message["params"]["update"].clone()),
                 Some(method) => self.answer_agent(method, &message),
                 None if message["id"] == id => return message,
-                None => {}
+                None => self.early_answers.push(message),
             }
         }
     }
