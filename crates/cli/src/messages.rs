@@ -118,7 +118,7 @@ pub(crate) use tokens::{
     token_revoked,
 };
 pub(crate) use trust::{
-    TRUST_CHOICES, TRUST_CHOICES_HELP, folder_untrusted, grant_lines, too_much_to_trust,
-    trust_question,
+    TRUST_CHOICES, TRUST_CHOICES_HELP, folder_name, folder_untrusted, grant_lines,
+    too_much_to_trust, trust_question,
 };
 pub(crate) use windlass::messages::stop_reason;

@@ -198,7 +198,7 @@ async fn start_with(
     let output_style = output_styles::chosen_style(&sources);
     let styles =
         prompt_text::check_styles(&args.permissions, &folder, output_style).or_usage_error()?;
-    let level = LevelChoice::resolve(&args.permissions, &config.sandbox, &sources)?;
+    let level = LevelChoice::resolve(&args.permissions, &config.sandbox, (&sources, &workspace))?;
     let base = RunBase::new((&folder, &config, &clock), level, asks, earlier_model);
     let (mut settings, models) = base.settings(args, when_asked, None).or_usage_error()?;
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;

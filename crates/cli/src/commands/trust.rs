@@ -17,10 +17,7 @@ pub(crate) fn run(folder: &Path, revoke: bool) -> anyhow::Result<ExitCode> {
     let mut at = FolderTrust::load(&folder, |_| true)?;
     let already = if at.trust == TrustState::Trusted { "already " } else { "" };
     at.record_decision(TrustDecision::Trusted)?;
-    terminal::print_line(&terminal::sanitize_text(&format!(
-        "{} is {already}trusted",
-        folder.display()
-    )));
+    terminal::print_line(&format!("{} is {already}trusted", messages::folder_name(&folder)));
     messages::grant_lines(&at.grants)
         .iter()
         .for_each(|line| terminal::print_line(&terminal::sanitize_text(line)));
@@ -32,7 +29,7 @@ fn print_revoked(folder: &Path) -> anyhow::Result<ExitCode> {
         TrustState::Trusted => "is no longer trusted",
         TrustState::Untrusted => "was not trusted",
     };
-    terminal::print_line(&terminal::sanitize_text(&format!("{} {text}", folder.display())));
+    terminal::print_line(&format!("{} {text}", messages::folder_name(folder)));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,8 @@
 //! The level of the sandbox, from flags, `config.toml` and settings files, and what it means for
 //! permissions.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::bail;
 use windlass::core::permission::{CommandConfinement, PermissionMode};
 use windlass_sandbox::SandboxLevel;
@@ -8,6 +10,7 @@ use windlass_sandbox::SandboxLevel;
 use crate::args::{PermissionArgs, SandboxArg};
 use crate::config::claude::settings_sources::{SettingsSource, effective_sources};
 use crate::config::config_toml::Config;
+use crate::config::paths;
 use crate::config::sandbox_settings::SandboxConfig;
 use crate::config::trust::folder_trust::FolderTrust;
 use crate::exit::OrUsageError;
@@ -24,14 +27,21 @@ pub(crate) struct LevelChoice {
 }
 
 impl LevelChoice {
-    /// Resolves the level: the flag counts before `config.toml`, and that before settings files.
-    /// Only the flag switches the sandbox off.
+    /// Resolves the level for a workspace: the flag counts before `config.toml`, and that before
+    /// settings files. Only the flag switches the sandbox off.
     pub(crate) fn resolve(
         args: &PermissionArgs,
         config: &SandboxConfig,
-        sources: &[SettingsSource],
+        (sources, workspace): (&[SettingsSource], &Path),
     ) -> anyhow::Result<Self> {
-        Self::choose(args, config, sources).or_usage_error()
+        let mut choice = Self::choose(args, config, sources).or_usage_error()?;
+        // Start files of shells and programs that do not exist yet cannot all be protected, so that
+        // a command that may write the home folder is no safer for being confined.
+        let writes = choice.level == SandboxLevel::WorkspaceWrite;
+        if writes && contains_home(&written_folders(args, sources, workspace)) {
+            choice.confinement = CommandConfinement::Disregarded;
+        }
+        Ok(choice)
     }
 
     fn choose(
@@ -86,7 +96,8 @@ impl LevelChoice {
         config: &Config,
         folder: &FolderTrust,
     ) -> anyhow::Result<Self> {
-        Self::resolve(args, &config.sandbox, &effective_sources(args, folder)?)
+        let sources = effective_sources(args, folder)?;
+        Self::resolve(args, &config.sandbox, (&sources, &folder.folder))
     }
 
     /// Refuses a mode that needs the sandbox where there is none.
@@ -97,6 +108,24 @@ impl LevelChoice {
         }
         Ok(())
     }
+}
+
+/// Returns the folders in which commands may write.
+fn written_folders(
+    args: &PermissionArgs,
+    sources: &[SettingsSource],
+    workspace: &Path,
+) -> Vec<PathBuf> {
+    let added = sources.iter().flat_map(|source| &source.permissions.additional_directories);
+    let named = args.add_dir.iter().cloned().chain(added.map(|folder| workspace.join(folder)));
+    let folders = std::iter::once(workspace.to_owned()).chain(named);
+    folders.filter_map(|folder| folder.canonicalize().ok()).collect()
+}
+
+/// Returns whether one of the folders is, or contains, the home folder.
+fn contains_home(folders: &[PathBuf]) -> bool {
+    let home = paths::home_folder().and_then(|home| home.canonicalize().ok());
+    home.is_some_and(|home| folders.iter().any(|folder| home.starts_with(folder)))
 }
 
 impl SandboxArg {

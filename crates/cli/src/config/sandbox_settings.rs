@@ -71,7 +71,7 @@ impl SandboxChoice {
         (sources, zones): (&[SettingsSource], &PathZones),
     ) -> anyhow::Result<Self> {
         let config = config_toml::read()?.sandbox;
-        let level = LevelChoice::resolve(args, &config, sources)?;
+        let level = LevelChoice::resolve(args, &config, (sources, zones.root()))?;
         if level.level == SandboxLevel::Off {
             return Ok(Self { level, policy: None, source: None });
         }

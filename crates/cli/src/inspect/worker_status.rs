@@ -147,11 +147,21 @@ impl std::fmt::Display for Need {
                     shell_word(lane)
                 )
             }
-            Self::Workspace(Affinity { folder, workspace, .. }) => write!(
-                f,
-                "waiting for a worker with the workspace {folder} (id {workspace}), and none is \
+            Self::Workspace(Affinity { folder, workspace, .. }) => match host_of(workspace, folder)
+            {
+                Some(host) => write!(
+                    f,
+                    "waiting for a worker on the host {host} with the workspace {folder}, and none \
+                     is running; start one there: `windlass worker --workspace {}`; workers on any \
+                     host serve a folder that was trusted with `windlass trust` before the prompt",
+                    shell_word(folder)
+                ),
+                None => write!(
+                    f,
+                    "waiting for a worker with the workspace {folder} (id {workspace}), and none is \
                  running; start one where that folder is: `windlass worker --workspace DIR`"
-            ),
+                ),
+            },
             Self::Answer(questions) => {
                 write!(f, "waiting for a sub-agent, which needs an answer; {}", Answers(questions))
             }
@@ -166,6 +176,11 @@ impl std::fmt::Display for Need {
             ),
         }
     }
+}
+
+/// The host that the id of a workspace names; the id of a trusted folder names none.
+fn host_of<'a>(workspace: &'a str, folder: &str) -> Option<&'a str> {
+    workspace.strip_suffix(folder)?.strip_suffix(':').filter(|host| !host.is_empty())
 }
 
 /// How the first of some questions is answered, and how many more there are.

@@ -16,7 +16,7 @@ n   ignore them; you are asked again when something changes";
 
 /// The message that a run in an untrusted folder prints once.
 pub(crate) fn folder_untrusted(at: &FolderTrust) -> String {
-    let folder = sanitize_text(&at.folder.display().to_string()).replace('\n', "\u{fffd}");
+    let folder = folder_name(&at.folder);
     let trust = trust_command(&at.folder);
     if let Some(reason) = &at.grants.too_much {
         let reason = too_much_to_trust(&at.folder, reason);
@@ -38,12 +38,17 @@ pub(crate) fn folder_untrusted(at: &FolderTrust) -> String {
     }
 }
 
+/// The path of a folder on one line: a line break in its name is no line of ours.
+pub(crate) fn folder_name(folder: &Path) -> String {
+    escape_invisible(&folder.display().to_string()).replace('\n', "\\n")
+}
+
 /// A folder that would run more than can be reviewed.
 pub(crate) fn too_much_to_trust(folder: &Path, reason: &str) -> String {
     format!(
         "{} cannot be trusted: its hooks, MCP servers and helpers run {reason}, which is more than is \
          checked for changes; name fewer files in them",
-        folder.display()
+        folder_name(folder)
     )
 }
 
@@ -54,7 +59,7 @@ pub(crate) fn trust_command(folder: &Path) -> String {
 
 /// The question whether a folder is trusted.
 pub(crate) fn trust_question(at: &FolderTrust) -> String {
-    let folder = at.folder.display();
+    let folder = folder_name(&at.folder);
     match at.changed.as_slice() {
         [] => format!("Do you trust {folder}? Its settings would enable:"),
         changed => format!(

@@ -160,3 +160,25 @@ fn a_folder_that_holds_the_place_of_a_file_is_no_file() {
     let listed = home.run_bare(&["mcp", "list"]);
     assert_eq!(listed.code, 0, "{}", listed.err);
 }
+
+#[test]
+fn where_the_workspace_is_the_home_folder_a_confined_command_asks() {
+    let home = TestHome::new(&script("python3 -c 'open(\".bashrc\", \"w\").write(\"evil\")'"));
+    let folder = home.path("").display().to_string();
+    let (store, outer) = (home.path("w.db"), home.path("..").canonicalize().unwrap());
+    let accepting = ["--permission-mode", "acceptEdits"];
+    let auto_allow = ["--settings", r#"{"sandbox":{"autoAllowBashIfSandboxed":true}}"#];
+    let with_folder_above = [&accepting[..], &["--add-dir", outer.to_str().unwrap()]].concat();
+    let elsewhere = home.path("elsewhere").display().to_string();
+    std::fs::create_dir(&elsewhere).unwrap();
+    let at_home = [(&accepting[..], "."), (&auto_allow, "."), (&with_folder_above, &*elsewhere)];
+    for (more, workspace) in at_home {
+        let args = prompt(store.to_str().unwrap(), more);
+        let args = [&args[..], &["--workspace", workspace]].concat();
+        let ran = home.run_with_env(&args, &[("HOME", &folder)]);
+        assert!(ran.err.contains("requires approval"), "{more:?}: {} {}", ran.out, ran.err);
+        assert!(!home.path(".bashrc").exists(), "{more:?} wrote it");
+    }
+    let ran = home.run_prompt_unattended("go", &accepting);
+    assert!(home.path(".bashrc").exists(), "elsewhere it runs: {} {}", ran.out, ran.err);
+}

@@ -75,3 +75,23 @@ fn a_second_machine_with_the_same_workspace_goes_on_and_one_without_it_does_not(
     end(second);
     end(stranger);
 }
+
+// spec: SCALE-09
+#[test]
+fn a_run_of_an_untrusted_folder_names_the_host_it_waits_for() {
+    let home = TestHome::new("when any\n  say \"done\"\n");
+    let store = home.path("w.db").display().to_string();
+    for folder in ["shop", "other"] {
+        std::fs::create_dir(home.path(folder)).unwrap();
+    }
+    let stranger = worker(&home, "machine-b", &home.path("other"), &store);
+    let doctor = || home.run(&["doctor"]).out;
+    home.wait_until("the worker", || doctor().contains("1 worker is running"));
+    let place = ["--detach", "--workspace", "shop", "--conversation", "c1"];
+    let queued = home.run_prompt_unattended("go", &place);
+    assert_eq!(queued.code, 0, "{}", queued.err);
+    let explained = home.run(&["explain", "c1"]);
+    let told = explained.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("on the host") && told.contains("`windlass trust`"), "{told}");
+    end(stranger);
+}

@@ -62,7 +62,7 @@ fn odd_paths_are_the_folder_they_mean() {
     trust(&home, &["a/"], "is trusted");
     trust(&home, &["./link/../a/."], "is already trusted");
     assert!(counts(&home, "a") && counts(&home, "a/"));
-    trust(&home, &["b\nc"], "is trusted");
+    trust(&home, &["b\nc"], "b\\nc is trusted");
     assert!(counts(&home, "b\nc") && !counts(&home, "b"));
     trust(&home, &["link"], "is trusted");
     assert!(counts(&home, "d") && counts(&home, "link"));

@@ -71,8 +71,12 @@ impl Permissions {
     }
 
     /// Returns what allows confined commands to run without approval, if anything does. The kernel
-    /// then protects what decides which programs run.
+    /// then protects what decides which programs run, except in a home folder that was added.
     pub(super) fn confined_allowance(&self) -> Option<&'static str> {
+        let holds_home = |folder: &Arc<str>| is_at_or_beneath(&self.home, folder);
+        if self.folders.iter().any(holds_home) {
+            return None;
+        }
         let accepts = self.mode == PermissionMode::AcceptEdits;
         match self.confinement {
             CommandConfinement::AutoAllowed => Some("sandbox.auto_allow"),
@@ -97,6 +101,11 @@ impl Permissions {
             && shell.reads.iter().all(|used| used.zone == PathZone::Workspace)
             && !self.disallowed.iter().chain(&self.deny).chain(&self.ask).any(hides_files)
     }
+}
+
+fn is_at_or_beneath(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'));
+    !path.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns whether a command only reads if programs that it does not name are confined.

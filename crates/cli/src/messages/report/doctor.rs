@@ -6,6 +6,7 @@ use windlass::core::log::ids::LaneId;
 use windlass::{ModelSettings, RetentionPolicy};
 
 use crate::config::trust::folder_trust::FolderTrust;
+use crate::messages::folder_name;
 use crate::terminal::number_format::{
     count_irregular_noun, count_noun, format_bytes, format_dollars, group_digits,
 };
@@ -145,7 +146,7 @@ pub(crate) fn settings_without_effect(file: &Path, names: &[String]) -> String {
 }
 
 pub(crate) fn folder_trusted(folder: &Path) -> String {
-    format!("{} is trusted; `windlass trust --revoke` ends that", folder.display())
+    format!("{} is trusted; `windlass trust --revoke` ends that", folder_name(folder))
 }
 
 pub(crate) fn folder_untrusted(folder: &FolderTrust) -> String {
@@ -155,7 +156,7 @@ pub(crate) fn folder_untrusted(folder: &FolderTrust) -> String {
     };
     format!(
         "{} {changed}, so only its deny and ask rules apply; `windlass trust` would enable:",
-        folder.folder.display()
+        folder_name(&folder.folder)
     )
 }
 
