@@ -1,6 +1,7 @@
 //! Time formats: local time (`TZ`, else the machine's zone) for people, always with its offset, so
 //! that logs of several machines stay comparable; UTC for programs.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
@@ -10,7 +11,26 @@ use windlass::core::log::ids::UnixMillis;
 /// The local time zone.
 fn local_zone() -> &'static TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
-    ZONE.get_or_init(|| TimeZone::try_system().unwrap_or(TimeZone::UTC))
+    ZONE.get_or_init(|| {
+        let named = std::env::var("TZ").ok().and_then(|name| named_zone(&name));
+        named.unwrap_or_else(|| TimeZone::try_system().unwrap_or(TimeZone::UTC))
+    })
+}
+
+/// The folders in which systems keep their time zones.
+const ZONE_FOLDERS: [&str; 3] =
+    ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo"];
+
+/// Returns the zone with a name such as `Europe/Berlin`, from the files of the system.
+fn named_zone(name: &str) -> Option<TimeZone> {
+    let name = name.strip_prefix(':').unwrap_or(name);
+    let is_name = !name.split('/').any(|part| matches!(part, "" | "." | ".."));
+    let folders = ZONE_FOLDERS.iter().filter(|_| is_name);
+    folders.map(|folder| Path::new(folder).join(name)).find_map(|file| read_zone(&file))
+}
+
+fn read_zone(file: &Path) -> Option<TimeZone> {
+    TimeZone::tzif(&file.to_string_lossy(), &std::fs::read(file).ok()?).ok()
 }
 
 /// Formats a timestamp: `2026-11-15 12:30:42 +01:00`.

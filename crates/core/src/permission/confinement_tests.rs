@@ -119,11 +119,12 @@ fn git_that_only_reads_asks_no_one_in_the_sandbox() {
 
 #[test]
 fn a_home_folder_that_was_added_is_not_left_to_the_kernel() {
-    for (folder, asks) in [("/home/p", true), ("/home/p/", true), ("/", true), ("/home/pa", false)]
+    for (folder, asks) in
+        [("/people/p", true), ("/people/p/", true), ("/", true), ("/people/pa", false)]
     {
         for confinement in [Confined, AutoAllowed] {
             let mut rules = permissions(confinement, PermissionMode::AcceptEdits);
-            rules.home = Arc::from("/home/p");
+            rules.home = Arc::from("/people/p");
             rules.folders.push(Arc::from(folder));
             let decision = decide(&rules, command("make all"));
             assert_eq!(is_allowed(&decision), !asks, "{folder} {confinement:?}: {decision:?}");
