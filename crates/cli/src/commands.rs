@@ -30,7 +30,7 @@ mod replay;
 mod resume;
 mod rewind;
 mod runs;
-mod sandbox;
+pub(crate) mod sandbox;
 mod scripted;
 mod send_command;
 #[cfg(feature = "server")]

@@ -6,6 +6,7 @@
 
 mod active_run;
 mod attached_session;
+mod background_commands;
 mod call_view;
 mod command_table;
 mod commands;
@@ -16,8 +17,10 @@ mod conversation_list;
 mod conversation_view;
 mod editor_program;
 mod export_command;
+mod folded_items;
 mod key_decoder;
 mod live_view;
+mod mention_names;
 mod notifications;
 mod open_panels;
 mod opening;

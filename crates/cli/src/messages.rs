@@ -72,7 +72,7 @@ pub(crate) use model_question::{
 };
 pub(crate) use model_text::{
     INIT_PROMPT, agent_system_prompt, attached_file, attached_folder, attached_resource,
-    memory_context, styled_system_prompt, system_prompt,
+    memory_context, mentioned_agent, styled_system_prompt, system_prompt,
 };
 pub(crate) use names::{record_tag, recovery_step_name, stored_name, within};
 pub(crate) use plugin::{

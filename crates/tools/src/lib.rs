@@ -64,7 +64,8 @@ pub use schemars;
 pub use search::{GlobTool, GrepTool};
 #[cfg(feature = "shell")]
 pub use shell::{
-    BackgroundCommandInfo, BashTool, TaskOutputTool, TaskStopTool, analyze_command, files_run_by,
+    BackgroundCommandInfo, BashTool, TaskOutputTool, TaskStopTool, analyze_command,
+    background_command_id, files_run_by,
 };
 pub use skill_tool::{LoadedSkill, SkillLoader, SkillSummary, SkillTool};
 pub use standard_tools::{select_standard_tools, standard_tool_names, standard_tools};

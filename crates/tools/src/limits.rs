@@ -58,6 +58,9 @@ pub const MAX_OUTPUT_FILES: usize = 50;
 pub const MAX_OUTPUT_TOTAL_BYTES: u64 = 2 * MAX_OUTPUT_BYTES;
 /// Maximum number of background commands of one conversation.
 pub const MAX_BACKGROUND_COMMANDS: usize = 16;
+
+/// Ended background commands of a conversation whose output can still be read.
+pub const MAX_ENDED_COMMANDS: usize = 64;
 /// Default timeout of a background command.
 pub const DEFAULT_BACKGROUND_TIMEOUT_MS: u64 = 6 * 60 * 60 * 1_000;
 /// Maximum number of bytes of a background command's output shown at once.

@@ -16,6 +16,7 @@ mod working_folder;
 pub use background_commands::BackgroundCommandInfo;
 pub use bash::BashTool;
 pub use command_analysis::analyze_command;
+pub use report::background_command_id;
 pub use scripts::files_run_by;
 pub use task_output::TaskOutputTool;
 pub use task_stop::TaskStopTool;

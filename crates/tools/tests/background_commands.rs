@@ -254,6 +254,39 @@ async fn commands_in_the_background_end_with_their_conversation() {
 }
 
 #[tokio::test]
+async fn commands_that_are_kept_live_until_they_are_ended() {
+    let shells = BackgroundFixture::new();
+    let (tools, lane) = (shells.workspace.context.clone(), call_context().lane);
+    tools.keep_background_commands(&lane);
+    success_text(shells.start(1, "echo $$ > child; sleep 60; true").await);
+    let child = shells.workspace.pid("child").await;
+    shells.bash.on_lane_released(&lane);
+    assert!(is_alive(child) && tools.list_background_commands(&lane).len() == 1);
+    let ended = tools.end_background_commands(&lane);
+    assert_eq!(ended.first().map(|command| &*command.id), Some("bash_1_0"));
+    shells.workspace.wait_until_gone(child, TERMINATION_GRACE_MS + 3_000).await;
+    // From then on they end with the conversation again.
+    success_text(shells.start(2, "echo $$ > other; sleep 60; true").await);
+    let other = shells.workspace.pid("other").await;
+    shells.bash.on_lane_released(&lane);
+    shells.workspace.wait_until_gone(other, TERMINATION_GRACE_MS + 3_000).await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_background_command_is_announced() {
+    let shells = BackgroundFixture::new();
+    let tools = shells.workspace.context.clone();
+    let mut changes = tools.watch_background_commands();
+    success_text(shells.start(1, "while [ ! -e go ]; do sleep 0.02; done").await);
+    changes.changed().await.unwrap();
+    changes.mark_unchanged();
+    fs::write(shells.workspace.context.zones().root().join("go"), "").unwrap();
+    changes.changed().await.unwrap();
+    let known = tools.list_background_commands(&call_context().lane);
+    assert!(known.iter().all(|command| !command.is_running && command.state == "exit code 0"));
+}
+
+#[tokio::test]
 async fn commands_in_the_background_end_with_their_tools() {
     let shells = BackgroundFixture::new();
     success_text(shells.start(1, "echo $$ > child; sleep 60; true").await);
@@ -283,7 +316,7 @@ async fn a_running_command_moves_to_the_background_with_its_output() {
     let text = "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo done";
     let bash = workspace.bash();
     let running = tokio::spawn(async move { bash.run(context, input(text, 60_000)).await });
-    while tools.move_to_background(&lane) == 0 {
+    while tools.move_to_background(&lane).is_empty() {
         tokio::task::yield_now().await;
     }
     let said = success_text(running.await.unwrap());
@@ -301,5 +334,5 @@ async fn a_running_command_moves_to_the_background_with_its_output() {
     }
     assert!(seen.contains("begun"), "{seen}");
     assert!(!tools.stop_background_command(&lane, "unknown"));
-    assert_eq!(tools.move_to_background(&lane), 0);
+    assert!(tools.move_to_background(&lane).is_empty());
 }

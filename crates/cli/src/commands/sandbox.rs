@@ -45,7 +45,7 @@ async fn explain(args: &SandboxExplainArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns what happens to a command: whether it is asked about, and what it may do.
-fn command_lines(folder: &FolderSandbox, command: &str) -> Vec<String> {
+pub(crate) fn command_lines(folder: &FolderSandbox, command: &str) -> Vec<String> {
     let shell = analyze_command(command, &folder.zones);
     let only_reads = folder.choice.policy.is_some() && reads_in_sandbox(&shell);
     let subject = CallSubject::from(shell);
@@ -62,7 +62,8 @@ fn command_lines(folder: &FolderSandbox, command: &str) -> Vec<String> {
     lines
 }
 
-fn policy_lines(choice: &SandboxChoice) -> Vec<String> {
+/// Returns what commands may touch.
+pub(crate) fn policy_lines(choice: &SandboxChoice) -> Vec<String> {
     let Some(policy) = &choice.policy else {
         return vec![messages::sandbox::UNCONFINED.to_owned()];
     };

@@ -4,7 +4,7 @@ use serde_json::Value;
 use windlass::core::message::content_block::ToolUse;
 use windlass::core::message::raw_json::RawJson;
 use windlass::messages::{AssistantMessage, ContentBlock, ToolResultBlock, ToolUseBlock};
-use windlass::tools::DiffHunk;
+use windlass::tools::{DiffHunk, background_command_id};
 
 use super::conversation_view::{ConversationView, RunningCall};
 use super::rows::paint;
@@ -18,9 +18,6 @@ const MAX_ERROR_LINES: usize = 4;
 
 /// Lines at the end of the output of a running command that are shown.
 const TAIL_LINES: usize = 4;
-
-/// Maximum lines that are unfolded at once.
-const MAX_UNFOLDED_LINES: usize = 200;
 
 impl ConversationView {
     pub(super) fn begin_call(&mut self, block: &ToolUseBlock) {
@@ -67,13 +64,18 @@ impl ConversationView {
         if result.is_error {
             self.add_error_lines(&text);
         }
+        if let Some(id) = background_command_id(&text).filter(|_| name == "Bash") {
+            let note =
+                format!("    runs in the background as {}; /tasks shows it", sanitize_text(id));
+            self.finished.push(paint(Color::Dim, &note));
+        }
         let hunks = view.map(read_hunks).unwrap_or_default();
         self.finished.extend(diff_view::diff_lines(&hunks, ColorSupport::Enabled));
         if let Some(tasks) = call.tasks.filter(|_| !result.is_error) {
             let is_done = |task: &String| task.trim_start().starts_with('☒');
             self.tasks = if tasks.iter().all(is_done) { Vec::new() } else { tasks };
         }
-        self.keep_unfoldable(&call.line, &text);
+        self.folded.add(&call.line, &text);
     }
 
     fn add_error_lines(&mut self, text: &str) {
@@ -89,19 +91,9 @@ impl ConversationView {
         }
     }
 
-    pub(super) fn keep_unfoldable(&mut self, title: &str, text: &str) {
-        let text = sanitize_text(text);
-        let mut lines = vec![format!("── {title} ")];
-        lines.extend(text.lines().take(MAX_UNFOLDED_LINES).map(|line| format!("   {line}")));
-        if text.lines().nth(MAX_UNFOLDED_LINES).is_some() {
-            lines.push("   …".to_owned());
-        }
-        self.unfoldable = lines;
-    }
-
-    /// Prints what was folded last.
+    /// Prints the newest of what is folded; again: the one before. Returns whether there is one.
     pub(super) fn unfold(&mut self) -> bool {
-        let lines = std::mem::take(&mut self.unfoldable);
+        let lines = self.folded.unfold_next();
         let is_something = !lines.is_empty();
         self.finished.extend(lines.iter().map(|line| paint(Color::Dim, line)));
         is_something

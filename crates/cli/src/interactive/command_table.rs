@@ -4,7 +4,7 @@ use super::completion::Candidate;
 use crate::config::claude::custom_commands::CustomCommand;
 
 /// The commands of a session, with what they do.
-pub(super) const SESSION_COMMANDS: [(&str, &str); 26] = [
+pub(super) const SESSION_COMMANDS: [(&str, &str); 27] = [
     ("agents", "list the sub-agents"),
     ("clear", "start a new conversation; this one is kept"),
     ("compact", "compact the context now; text after it says what to keep"),
@@ -23,6 +23,7 @@ pub(super) const SESSION_COMMANDS: [(&str, &str); 26] = [
     ("mode", "show or switch the permission mode (Shift-Tab)"),
     ("model", "show or switch the model"),
     ("permissions", "list the rules; `allow RULE`, `ask`, `deny`, `remove RULE` change them"),
+    ("queue", "edit or remove the prompts that wait for the run to end"),
     ("quit", "leave; the conversation is kept"),
     ("resume", "open another conversation"),
     ("rewind", "go back to an earlier prompt: the conversation, the files, or both"),
@@ -42,10 +43,10 @@ pub(super) const KEYS: [(&str, &str); 16] = [
     ("Esc Esc", "go back to an earlier prompt, when nothing runs"),
     ("Ctrl-C", "clear the text, else interrupt; twice: leave (Ctrl-D, too)"),
     ("Shift-Tab", "switch the mode: ask first, allow edits, plan"),
-    ("Up, Down", "older and newer prompts; Up takes a queued prompt back"),
+    ("Up, Down", "older and newer prompts; Up takes the last queued prompt back; /queue lists all"),
     ("Ctrl-R", "search the prompts of all sessions"),
     ("Ctrl-B", "move the running command to the background; /tasks lists them"),
-    ("Ctrl-O", "unfold the last output or thought"),
+    ("Ctrl-O", "unfold the last output or thought; again: the one before"),
     ("Ctrl-G", "edit the prompt in $EDITOR"),
     ("Ctrl-A E B F K U W Y", "move and edit as in Emacs; Ctrl-_ undoes; /vim for vi keys"),
     ("Ctrl-L, Ctrl-Z", "draw again; suspend until `fg`"),

@@ -3,6 +3,7 @@
 use windlass::core::settings::run_settings::RunSettings;
 
 use super::command_table::{KEYS, command_candidates};
+use super::mention_names::server_prompts;
 use super::session_loop::{Ending, SessionLoop};
 use crate::commands::local_commands;
 use crate::config::claude::custom_commands::CustomCommand;
@@ -17,10 +18,16 @@ impl SessionLoop {
     pub(super) async fn run_command(&mut self, typed: &str) -> anyhow::Result<()> {
         let words = typed.trim().trim_start_matches('/');
         let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+        let begin = self.model.view.finished.len();
+        self.run_and_report(name, rest, typed).await;
+        self.model.view.head_output(begin, typed.trim());
+        Ok(())
+    }
+
+    async fn run_and_report(&mut self, name: &str, rest: &str, typed: &str) {
         if let Err(error) = Box::pin(self.run_named_command(name, rest.trim(), typed)).await {
             self.model.view.add_note(Color::Red, &format!("{error:#}"));
         }
-        Ok(())
     }
 
     async fn run_named_command(
@@ -52,6 +59,7 @@ impl SessionLoop {
             "doctor" => self.show_doctor().await,
             "status" => self.show_status(),
             "tasks" => self.show_tasks(rest).await?,
+            "queue" => self.list_queue()?,
             _ => self.run_other_command(typed).await?,
         }
         Ok(())
@@ -115,7 +123,9 @@ impl SessionLoop {
             view.add_note(Color::Dim, &format!("  {key:<21} {what}"));
         }
         view.add_note(Color::Bold, "Commands");
-        for candidate in command_candidates(&self.setup.custom_commands) {
+        let prompts = server_prompts(&self.setup.mcp);
+        let commands = command_candidates(&self.setup.custom_commands);
+        for candidate in commands.into_iter().chain(prompts) {
             view.add_note(Color::Dim, &format!("  {:<21} {}", candidate.text, candidate.about));
         }
     }

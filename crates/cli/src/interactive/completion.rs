@@ -1,5 +1,5 @@
-//! Completion in the composer: `/` commands at the beginning, `@` paths in any word. Pure; the names
-//! are given.
+//! Completion in the composer: `/` commands at the beginning, `@` mentions in any word. Pure; the
+//! names are given.
 
 use super::rows::{accent, paint, row_width};
 use crate::terminal::{Color, escape_invisible, fit_columns};
@@ -18,7 +18,8 @@ pub(super) struct Candidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CompletionKind {
     Command,
-    Path,
+    /// A path, a resource of an MCP server, or a sub-agent.
+    Mention,
 }
 
 /// The candidates for what is being typed.
@@ -39,7 +40,7 @@ pub(super) fn completed_part(before: &str) -> Option<(CompletionKind, usize, &st
     }
     let from = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let word = before.get(from..)?;
-    word.starts_with('@').then_some((CompletionKind::Path, from, word))
+    word.starts_with('@').then_some((CompletionKind::Mention, from, word))
 }
 
 impl Completion {

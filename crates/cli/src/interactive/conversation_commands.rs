@@ -4,6 +4,7 @@ use windlass::core::log::ids::LaneId;
 use windlass::ports::SessionEndReason;
 use windlass::{Session, StreamOptions};
 
+use super::background_commands::BackgroundWatch;
 use super::conversation_list;
 use super::opening;
 use super::picker::Picker;
@@ -96,9 +97,13 @@ impl SessionLoop {
         has_begun: bool,
     ) -> anyhow::Result<()> {
         self.save_draft();
+        if let Some(ended) = self.end_background_commands() {
+            self.add_note(&ended);
+        }
         let options = StreamOptions { reply_events: true, call_progress: true };
         let old = std::mem::replace(&mut self.session, new.with_stream_options(options));
         old.close(SessionEndReason::Clear).await;
+        self.background = BackgroundWatch::start(&self.setup.workplace, self.session.lane());
         self.has_begun = has_begun;
         self.transcript = None;
         if !has_begun {

@@ -7,6 +7,7 @@ use windlass::messages::{
 };
 
 use super::call_view::last_lines;
+use super::folded_items::FoldedItems;
 use super::rows::{accent, paint, split_columns};
 use crate::output::markdown::MarkdownRenderer;
 use crate::terminal::number_format::count_noun;
@@ -54,6 +55,8 @@ pub(super) struct ConversationView {
     live_text: String,
     /// Texts that were streamed, and whose messages have not arrived yet.
     streamed: Vec<String>,
+    /// Thoughts that were streamed and shown, and whose messages have not arrived yet.
+    shown_thoughts: Vec<String>,
     pub(super) thinking: String,
     pub(super) calls: Vec<RunningCall>,
     pub(super) tasks: Vec<String>,
@@ -61,8 +64,8 @@ pub(super) struct ConversationView {
     pub(super) retry: Option<String>,
     /// Characters of the reply in progress, for an estimate of its tokens.
     pub(super) live_chars: usize,
-    /// What Ctrl-O unfolds.
-    pub(super) unfoldable: Vec<String>,
+    /// What Ctrl-O unfolds, the newest first.
+    pub(super) folded: FoldedItems,
 }
 
 impl ConversationView {
@@ -77,12 +80,13 @@ impl ConversationView {
             block: LiveBlock::None,
             live_text: String::new(),
             streamed: Vec::new(),
+            shown_thoughts: Vec::new(),
             thinking: String::new(),
             calls: Vec::new(),
             tasks: Vec::new(),
             retry: None,
             live_chars: 0,
-            unfoldable: Vec::new(),
+            folded: FoldedItems::default(),
         }
     }
 
@@ -114,6 +118,18 @@ impl ConversationView {
         }
     }
 
+    /// Puts the command above the lines that it has added since `begin`, unless they begin with a
+    /// prompt.
+    pub(super) fn head_output(&mut self, begin: usize, command: &str) {
+        let added = self.finished.get(begin..).unwrap_or_default();
+        if added.is_empty() || added.iter().any(|line| line.starts_with(&accent("❯"))) {
+            return;
+        }
+        let command = to_one_line(command, self.width.saturating_sub(INDENT));
+        let head = paint(Color::Dim, &format!("❯ {command}"));
+        self.finished.splice(begin..begin, [String::new(), head]);
+    }
+
     /// Adds a line that a command of the user has printed.
     pub(super) fn add_output_line(&mut self, line: &str) {
         self.end_text();
@@ -139,7 +155,7 @@ impl ConversationView {
         self.blank_line();
     }
 
-    fn blank_line(&mut self) {
+    pub(super) fn blank_line(&mut self) {
         if self.finished.last().is_none_or(|line| !line.is_empty()) {
             self.finished.push(String::new());
         }
@@ -179,6 +195,7 @@ impl ConversationView {
         match event.get("type").and_then(Value::as_str) {
             Some("message_start") => {
                 self.streamed.clear();
+                self.shown_thoughts.clear();
                 self.live_chars = 0;
             }
             Some("content_block_start") => {
@@ -197,6 +214,9 @@ impl ConversationView {
                 }
             }
             Some("content_block_delta") => self.on_delta(event),
+            Some("content_block_stop") if self.block == LiveBlock::Thinking => {
+                self.end_live_block();
+            }
             _ => {}
         }
     }
@@ -225,6 +245,12 @@ impl ConversationView {
         if self.block == LiveBlock::Text {
             self.end_text();
             self.streamed.push(std::mem::take(&mut self.live_text));
+        }
+        if self.block == LiveBlock::Thinking {
+            // Before the text that follows it.
+            let thought = std::mem::take(&mut self.thinking);
+            self.show_thought(&thought);
+            self.shown_thoughts.push(thought);
         }
         self.block = LiveBlock::None;
     }
@@ -312,8 +338,16 @@ impl ConversationView {
         }
     }
 
+    /// Adds a complete thought, unless it was shown as it was streamed.
     fn add_thinking(&mut self, text: &str) {
         self.thinking.clear();
+        match self.shown_thoughts.iter().position(|shown| shown.trim() == text.trim()) {
+            Some(at) => drop(self.shown_thoughts.remove(at)),
+            None => self.show_thought(text),
+        }
+    }
+
+    fn show_thought(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
         }
@@ -321,7 +355,7 @@ impl ConversationView {
         self.blank_line();
         let first = to_one_line(text, self.width.saturating_sub(12));
         self.finished.push(paint(Color::Dim, &format!("∴ {first}")));
-        self.keep_unfoldable("Thinking", text);
+        self.folded.add("Thinking", text);
     }
 
     fn on_user(&mut self, message: &UserMessage) {
@@ -345,6 +379,7 @@ impl ConversationView {
             || self.streamed.iter().any(|text| !text.trim().is_empty());
         self.end_live_block();
         self.streamed.clear();
+        self.shown_thoughts.clear();
         self.thinking.clear();
         if was_shown {
             self.add_note(Color::Dim, "  (the text above was discarded)");
@@ -403,6 +438,7 @@ impl ConversationView {
         self.end_live_block();
         self.end_text();
         self.streamed.clear();
+        self.shown_thoughts.clear();
         self.thinking.clear();
         self.calls.clear();
         self.tasks.clear();

@@ -86,6 +86,8 @@ impl SessionModel {
             rows.push(paint(Color::Dim, &format!("  … {more} more")));
         }
         if !self.queue.is_empty() {
+            let keys = "  Up in an empty line edits the last one, /queue any of them";
+            rows.push(fit_row(&paint(Color::Dim, keys), self.columns));
             rows.push(String::new());
         }
         rows

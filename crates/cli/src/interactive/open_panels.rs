@@ -6,19 +6,22 @@ use std::sync::Arc;
 use serde_json::Value;
 use windlass::core::log::ids::LaneId;
 use windlass::core::log::inbox::{AnswerChannel, AnswerSource};
+use windlass::core::message::content_block::ToolUse;
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
 
 use super::question_panel::{
-    Choice, ChoiceMeaning, PanelAnswer, QuestionPanel, QuestionPlace, choices_of,
+    Choice, ChoiceMeaning, PanelAnswer, QuestionPanel, QuestionPlace, RuleScope, choices_of,
 };
 use super::session_loop::{SessionLoop, SessionRole};
+use crate::commands::sandbox;
 use crate::config::trust::folder_trust::TrustState;
 use crate::config::trust::project_rules;
 use crate::inspect::open_questions::{OpenQuestion, find_open_questions};
 use crate::messages;
 use crate::output::suggest_rule_for;
+use crate::setup;
 use crate::terminal::Color;
 
 impl SessionLoop {
@@ -112,10 +115,15 @@ impl SessionLoop {
         let (title, details) = messages::question_for_terminal(kind, now, &self.setup.workspace);
         let call = kind.call();
         let rule = call.and_then(|call| suggest_rule_for(now, call));
-        // A rule of the project applies in all of its folders.
-        let is_trusted = self.setup.trust == TrustState::Trusted
-            && messages::command_folder(kind, now).is_none();
-        let mut choices = choices_of(kind, rule.as_ref(), is_trusted);
+        // A rule that is kept applies in all folders below.
+        let scopes = match (messages::command_folder(kind, now), self.setup.trust) {
+            (Some(_), _) => &[RuleScope::Conversation][..],
+            (None, TrustState::Untrusted) => &[RuleScope::Conversation, RuleScope::User],
+            (None, TrustState::Trusted) => {
+                &[RuleScope::Conversation, RuleScope::Project, RuleScope::User]
+            }
+        };
+        let mut choices = choices_of(kind, rule.as_ref(), scopes);
         let tool_use = call.and_then(|call| now.call(call)).map(|call| &call.tool_use);
         let mut edited_argument = None;
         if let (QuestionKind::Approval { .. }, Some(tool_use)) = (kind, tool_use) {
@@ -144,6 +152,8 @@ impl SessionLoop {
             form,
             form_answers: Vec::new(),
             input_hash: call.and_then(|call| now.input_hash(call)).map(|hash| Arc::from(&*hash)),
+            sandbox: self.sandbox_lines(tool_use),
+            shows_sandbox: false,
             edited_argument,
         };
         match panel.form.is_empty() {
@@ -153,12 +163,40 @@ impl SessionLoop {
         panel
     }
 
+    /// What the sandbox would let a command do.
+    fn sandbox_lines(&self, tool_use: Option<&ToolUse>) -> Vec<String> {
+        let Some(tool_use) = tool_use.filter(|tool_use| &*tool_use.name == "Bash") else {
+            return Vec::new();
+        };
+        let input: Value = tool_use.input.read().unwrap_or_default();
+        let command = input.get("command").and_then(Value::as_str).unwrap_or_default();
+        let (permissions, store) = (&self.print.agent.permissions, &self.print.agent.store);
+        match setup::sandbox_of_folder(permissions, store) {
+            Ok(folder) => {
+                let choice = &folder.choice;
+                let level = (choice.level.level.name(), choice.level.decided_by);
+                let mut lines = vec![messages::sandbox::level_line(level.0, level.1)];
+                // Above them is the command in full, and why it asks.
+                let about = sandbox::command_lines(&folder, command);
+                lines.extend(about.into_iter().skip(2));
+                lines.extend(sandbox::policy_lines(choice));
+                lines
+            }
+            Err(error) => vec![format!("{error:#}")],
+        }
+    }
+
     /// Sends an answer, and continues the run if it waited for it.
     pub(super) async fn send_answer(&mut self, answered: PanelAnswer) -> anyhow::Result<()> {
-        if let Some(rule) = &answered.saved_rule
-            && let Err(error) = project_rules::save_allow_rule(&self.setup.workspace, rule)
-        {
-            self.model.view.add_note(Color::Red, &format!("The rule was not saved: {error:#}"));
+        if let Some((scope, rule)) = &answered.saved_rule {
+            let saved = match scope {
+                RuleScope::Conversation => Ok(()),
+                RuleScope::Project => project_rules::save_allow_rule(&self.setup.workspace, rule),
+                RuleScope::User => project_rules::save_user_allow_rule(rule),
+            };
+            if let Err(error) = saved {
+                self.model.view.add_note(Color::Red, &format!("The rule was not saved: {error:#}"));
+            }
         }
         self.answered.push(answered.place.clone());
         let source = AnswerSource::new(AnswerChannel::Terminal);

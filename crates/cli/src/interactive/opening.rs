@@ -9,7 +9,7 @@ use windlass::core::run::conversation::Conversation;
 use windlass::messages::{Message, MessageOptions, MessageProjection, SystemEvent, SystemMessage};
 use windlass::{Session, StreamOptions};
 
-use super::command_table;
+use super::mention_names;
 use super::painter::{Painter, ReflowSupport};
 use super::resume_picker;
 use super::session_files;
@@ -75,9 +75,7 @@ async fn open_as(mut print: PrintArgs, role: SessionRole) -> anyhow::Result<Exit
     let mut model = SessionModel::new(size, session_files::read_history());
     model.status = initial_status(&print, &setup);
     model.composer.vi = session_files::read_vi_keys().then(ViState::default);
-    model.commands = command_table::command_candidates(&setup.custom_commands);
-    let folder = setup.workspace.clone();
-    model.paths = Box::new(move |typed| session_files::complete_path(&folder, typed));
+    mention_names::offer_names(&mut model, &setup);
     greet(&mut model, &setup, has_begun, role);
     if has_begun {
         show_history(&mut model, &session, &setup).await?;

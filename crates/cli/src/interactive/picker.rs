@@ -8,13 +8,13 @@ use windlass::core::settings::conversation_settings::Effort;
 use super::key_decoder::Key;
 use super::rows::{accent, fit_row, paint, row_width};
 use super::text_buffer::TextBuffer;
-use crate::terminal::{Color, escape_invisible, to_one_line};
+use crate::terminal::{Color, escape_invisible, to_one_line, wrap_words};
 
 /// Maximum items on the screen.
 const MAX_SHOWN: usize = 12;
 
-/// Rows around the items: rule, title, search, place, keys.
-const FRAME_ROWS: usize = 5;
+/// Rows below the items: place, keys.
+const FOOT_ROWS: usize = 2;
 
 /// What a rewind brings back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub(super) enum PickerChoice {
         scope: RewindScope,
     },
     MemoryFile(PathBuf),
+    /// A prompt that waits for the run to end.
+    QueuedPrompt(String),
 }
 
 /// An item of the list.
@@ -62,6 +64,8 @@ pub(super) enum PickerKey {
     NotMine,
     Closed,
     Chosen(PickerChoice),
+    /// The item is to be removed from what it lists.
+    Removed(PickerChoice),
 }
 
 /// A list with its search.
@@ -104,6 +108,10 @@ impl Picker {
                 let chosen = self.matching().get(self.selected).map(|item| item.choice.clone());
                 return chosen.map_or(PickerKey::Used, PickerKey::Chosen);
             }
+            Key::Delete => {
+                let chosen = self.matching().get(self.selected).map(|item| item.choice.clone());
+                return chosen.map_or(PickerKey::Used, PickerKey::Removed);
+            }
             Key::Escape | Key::Ctrl('c' | 'g') => return PickerKey::Closed,
             Key::Up | Key::Ctrl('p') => self.selected = self.selected.saturating_sub(1),
             Key::Down | Key::Ctrl('n') => self.move_down(1, count),
@@ -137,10 +145,12 @@ impl Picker {
     pub(super) fn rows(&self, columns: usize, height: usize) -> (Vec<String>, (usize, usize)) {
         let matching = self.matching();
         let query = escape_invisible(self.query.text());
-        let mut rows = vec![accent(&"─".repeat(columns)), paint(Color::Bold, &self.title)];
+        let mut rows = vec![accent(&"─".repeat(columns))];
+        let title = wrap_words(&self.title, columns, 0);
+        rows.extend(title.lines().map(|line| paint(Color::Bold, line)));
         rows.push(format!("  search: {query}"));
-        let cursor = (2, row_width("  search: ") + row_width(&query));
-        let shown = height.saturating_sub(FRAME_ROWS).clamp(1, MAX_SHOWN);
+        let cursor = (rows.len() - 1, row_width("  search: ") + row_width(&query));
+        let shown = height.saturating_sub(rows.len() + FOOT_ROWS).clamp(1, MAX_SHOWN);
         let first = self.selected.saturating_sub(shown - 1);
         for (at, item) in matching.iter().enumerate().skip(first).take(shown) {
             rows.push(item_row(item, at == self.selected, columns));

@@ -25,6 +25,18 @@ pub(super) struct QuestionPlace {
 pub(super) enum RuleScope {
     Conversation,
     Project,
+    /// All folders of this user.
+    User,
+}
+
+impl RuleScope {
+    fn key_and_label(self) -> (char, &'static str) {
+        match self {
+            Self::Conversation => ('c', "Yes, and in this conversation:"),
+            Self::Project => ('p', "Yes, and in this project:"),
+            Self::User => ('u', "Yes, and in all folders:"),
+        }
+    }
 }
 
 /// What a choice means.
@@ -86,8 +98,8 @@ impl Choice {
 pub(super) struct PanelAnswer {
     pub(super) place: QuestionPlace,
     pub(super) answer: HumanAnswer,
-    /// A rule to save in the project.
-    pub(super) saved_rule: Option<PermissionRule>,
+    /// A rule to save, and where.
+    pub(super) saved_rule: Option<(RuleScope, PermissionRule)>,
     /// What is said about it.
     pub(super) note: String,
 }
@@ -121,6 +133,9 @@ pub(super) struct QuestionPanel {
     pub(super) form_answers: Vec<String>,
     /// The input that was shown, which an approval is bound to.
     pub(super) input_hash: Option<Arc<str>>,
+    /// What the sandbox lets the command do; shown on demand.
+    pub(super) sandbox: Vec<String>,
+    pub(super) shows_sandbox: bool,
     /// The name of the argument that is edited, if it is a plain text.
     pub(super) edited_argument: Option<(String, serde_json::Value)>,
 }
@@ -150,6 +165,10 @@ impl QuestionPanel {
             }
             key if self.is_editing => return self.edit(key),
             Key::Char(' ') if self.is_multi_select() => self.toggle_mark(),
+            Key::Char('s') if !self.sandbox.is_empty() => {
+                self.shows_sandbox = !self.shows_sandbox;
+                self.scroll = 0;
+            }
             Key::Char(c) => match self.choices.iter().position(|choice| choice.key == *c) {
                 Some(at) => self.select(at),
                 None => return PanelKey::NotMine,
@@ -229,13 +248,16 @@ impl QuestionPanel {
         &self,
         scope: RuleScope,
         text: &str,
-    ) -> Result<(HumanAnswer, Option<PermissionRule>), String> {
+    ) -> Result<(HumanAnswer, Option<(RuleScope, PermissionRule)>), String> {
         let rule = permission_settings::parse_rule(text).map_err(|error| error.to_string())?;
-        let saved = (scope == RuleScope::Project).then(|| rule.clone());
+        let saved = (scope != RuleScope::Conversation).then(|| (scope, rule.clone()));
         Ok((self.bound(HumanAnswer::allow_with_rule(rule)), saved))
     }
 
-    fn changed_answer(&self, text: &str) -> Result<(HumanAnswer, Option<PermissionRule>), String> {
+    fn changed_answer(
+        &self,
+        text: &str,
+    ) -> Result<(HumanAnswer, Option<(RuleScope, PermissionRule)>), String> {
         let input = match &self.edited_argument {
             Some((name, input)) => {
                 let mut input = input.clone();
@@ -307,7 +329,11 @@ impl QuestionPanel {
         }
     }
 
-    fn answered(&self, answer: HumanAnswer, saved_rule: Option<PermissionRule>) -> PanelKey {
+    fn answered(
+        &self,
+        answer: HumanAnswer,
+        saved_rule: Option<(RuleScope, PermissionRule)>,
+    ) -> PanelKey {
         let answer = match answer.changed_input() {
             None => self.bound(answer),
             Some(_) => answer,
@@ -326,24 +352,18 @@ fn deny_answer(reason: &str) -> HumanAnswer {
 pub(super) fn choices_of(
     kind: &QuestionKind,
     rule: Option<&PermissionRule>,
-    is_trusted: bool,
+    scopes: &[RuleScope],
 ) -> Vec<Choice> {
     use ChoiceMeaning::{AllowRule, Answer, Deny, Text};
     match kind {
         QuestionKind::Approval { .. } => {
             let mut choices = vec![Choice::new('y', "Yes, once", Answer(HumanAnswer::allow()))];
             if let Some(rule) = rule {
-                let rule = rule.to_string();
-                let here = AllowRule(RuleScope::Conversation);
-                choices.push(
-                    Choice::new('c', "Yes, and in this conversation:", here).with_text(&rule),
-                );
-                if is_trusted {
-                    let project = AllowRule(RuleScope::Project);
-                    choices.push(
-                        Choice::new('p', "Yes, and in this project:", project).with_text(&rule),
-                    );
-                }
+                let of_scope = |scope: &RuleScope| {
+                    let (key, label) = scope.key_and_label();
+                    Choice::new(key, label, AllowRule(*scope)).with_text(&rule.to_string())
+                };
+                choices.extend(scopes.iter().map(of_scope));
             }
             choices
         }

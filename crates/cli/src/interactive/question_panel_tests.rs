@@ -5,12 +5,13 @@ use windlass::core::run::question::QuestionKind;
 use super::{PanelAnswer, PanelKey, QuestionPanel, QuestionPlace, choices_of};
 use crate::config::claude::permission_settings::parse_rule;
 use crate::interactive::key_decoder::Key;
-use crate::interactive::question_panel::{Choice, ChoiceMeaning};
+use crate::interactive::question_panel::{Choice, ChoiceMeaning, RuleScope};
 
 fn approval() -> QuestionPanel {
     let kind = QuestionKind::Approval { call: CallId { model_call: 1, index: 0 } };
     let rule = parse_rule("Bash(npm test:*)").unwrap();
-    let mut choices = choices_of(&kind, Some(&rule), true);
+    let mut choices =
+        choices_of(&kind, Some(&rule), &[RuleScope::Conversation, RuleScope::Project]);
     choices.push(Choice::new('n', "No, because:", ChoiceMeaning::Deny).with_typed_text());
     QuestionPanel {
         place: QuestionPlace { lane: LaneId::from("conversation:1"), id: 3 },
@@ -24,6 +25,8 @@ fn approval() -> QuestionPanel {
         form: Vec::new(),
         form_answers: Vec::new(),
         input_hash: None,
+        sandbox: vec!["Level: read-only".to_owned()],
+        shows_sandbox: false,
         edited_argument: None,
     }
 }
@@ -61,7 +64,7 @@ fn a_rule_is_edited_before_it_is_kept() {
     let answered = press(&mut panel, ")\n").unwrap();
     let rule = parse_rule("Bash(npm test)").unwrap();
     assert_eq!(answered.answer, HumanAnswer::allow_with_rule(rule.clone()));
-    assert_eq!(answered.saved_rule, Some(rule));
+    assert_eq!(answered.saved_rule, Some((RuleScope::Project, rule)));
     let mut panel = approval();
     press(&mut panel, "c\t");
     panel.on_key(&Key::Ctrl('u'));

@@ -39,7 +39,8 @@ impl QuestionPanel {
     }
 
     fn detail_rows(&self, columns: usize, room: usize) -> Vec<String> {
-        let lines = self.details.iter().flat_map(|line| line.split('\n'));
+        let sandbox = self.sandbox.iter().filter(|_| self.shows_sandbox);
+        let lines = self.details.iter().chain(sandbox).flat_map(|line| line.split('\n'));
         let rows: Vec<String> =
             lines.flat_map(|line| split_columns(&sanitize_text(line), columns)).collect();
         if rows.len() <= room {
@@ -112,7 +113,12 @@ impl QuestionPanel {
         } else {
             ""
         };
-        format!("  Enter answers · ↑↓ or a letter selects{mark}{edit} · Esc stops the run")
+        let sandbox = match (self.sandbox.is_empty() || self.is_editing, self.shows_sandbox) {
+            (true, _) => "",
+            (false, false) => " · s shows the sandbox",
+            (false, true) => " · s hides the sandbox",
+        };
+        format!("  Enter answers · ↑↓ or a letter selects{mark}{edit}{sandbox} · Esc stops the run")
     }
 
     fn marks(&self) -> bool {

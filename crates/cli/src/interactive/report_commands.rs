@@ -13,7 +13,7 @@ use crate::commands::explain::read_explanation;
 use crate::config::claude::{memory_files, settings_sources};
 use crate::config::paths;
 use crate::config::trust::folder_trust::FolderTrust;
-use crate::inspect::doctor::{self, CheckHealth};
+use crate::inspect::doctor::{self, CheckHealth, DoctorCheck};
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::id_lookup;
 use crate::messages;
@@ -142,8 +142,14 @@ impl SessionLoop {
         };
         let Some(run) = run else { bail!("there is no run to explain yet") };
         let account = read_explanation(store, &history, &run).await?;
-        for line in account.to_lines(OutputStyle::plain()) {
-            self.add_note(&line);
+        for line in account.to_lines(OutputStyle::with_width(self.model.view.width)) {
+            // Headings are not indented.
+            let is_heading = !line.starts_with(' ');
+            let color = if is_heading { Color::Bold } else { Color::Dim };
+            self.model.view.add_note(color, &line);
+            if line.is_empty() {
+                self.model.view.blank_line();
+            }
         }
         Ok(())
     }
@@ -151,12 +157,26 @@ impl SessionLoop {
     pub(super) async fn show_doctor(&mut self) {
         let args = DoctorArgs { store: self.print.agent.store.clone(), json: false };
         for check in doctor::run_checks(&args).await {
+            let check = self.check_session_model(check);
             let color = match check.health {
                 CheckHealth::Ok => Color::Dim,
                 CheckHealth::Note => Color::Yellow,
                 CheckHealth::Broken => Color::Red,
             };
             self.model.view.add_note(color, &check.to_line(OutputStyle::plain()));
+        }
+    }
+
+    /// The check of the model, which the session has chosen already.
+    fn check_session_model(&self, check: DoctorCheck) -> DoctorCheck {
+        let model = &self.setup.settings.model;
+        match check.name == "model" && !model.name.is_empty() {
+            true => DoctorCheck {
+                health: CheckHealth::Ok,
+                message: messages::report::doctor::default_model(model, "this session"),
+                ..check
+            },
+            false => check,
         }
     }
 

@@ -69,7 +69,7 @@ fn run(mut picker: Picker) -> anyhow::Result<Option<PickerChoice>> {
         }
         for key in keys {
             match picker.on_key(&key) {
-                PickerKey::Used | PickerKey::NotMine => {}
+                PickerKey::Used | PickerKey::NotMine | PickerKey::Removed(_) => {}
                 PickerKey::Closed => break 'keys None,
                 PickerKey::Chosen(choice) => break 'keys Some(choice),
             }

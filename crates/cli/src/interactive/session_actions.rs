@@ -24,8 +24,9 @@ use crate::setup;
 use crate::terminal::{Color, sanitize_text};
 use crate::transcript::TranscriptRecorder;
 
-/// Maximum commands of the user whose output goes with one prompt.
-const MAX_CONTEXT_COMMANDS: usize = 20;
+/// Maximum texts that go with one prompt: output of the user's commands, and ends of commands in the
+/// background.
+pub(super) const MAX_CONTEXT_TEXTS: usize = 20;
 
 /// How long a run may take to stop at a step when the session ends.
 const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(3);
@@ -134,6 +135,8 @@ impl SessionLoop {
             PickerChoice::RewindPrompt { id, text } => self.choose_rewind_scope(id, text).await,
             PickerChoice::Rewind { id, text, scope } => self.rewind_to(&id, &text, scope).await,
             PickerChoice::MemoryFile(path) => self.edit_memory_file(&path).await,
+            // The model of the session does these.
+            PickerChoice::QueuedPrompt(_) => Ok(()),
         };
         if let Err(error) = done {
             self.model.view.add_note(Color::Red, &format!("{error:#}"));
@@ -164,7 +167,7 @@ impl SessionLoop {
     /// Lets the model go on while its command runs.
     fn move_to_background(&mut self) {
         let moved = self.setup.workplace.move_to_background(self.session.lane());
-        if moved == 0 {
+        if moved.is_empty() {
             let hint = "Only a command of this session that runs can move to the background.";
             self.model.hint = Some(hint.to_owned());
         }
@@ -185,7 +188,7 @@ impl SessionLoop {
                 if let Some(note) = end.note {
                     self.model.view.add_note(Color::Yellow, &note);
                 }
-                if self.model.context.len() < MAX_CONTEXT_COMMANDS {
+                if self.model.context.len() < MAX_CONTEXT_TEXTS {
                     self.model.context.push(end.context);
                 }
                 self.save_draft();
@@ -323,9 +326,11 @@ impl SessionLoop {
             };
             let _ = tokio::time::timeout(HAND_OVER_TIMEOUT, rested).await;
         }
+        let ended = self.end_background_commands();
         let mut last = self.model.view.take_finished();
         if self.has_begun && served.is_ok() {
             last.push(String::new());
+            last.extend(ended.map(|ended| super::rows::paint(Color::Dim, &sanitize_text(&ended))));
             last.extend(self.farewell(is_working));
         }
         let mut text = self.painter.paint(&last, super::painter::LiveArea::default());

@@ -15,6 +15,7 @@ use windlass::core::settings::conversation_settings::Settings;
 use windlass::messages::{Message, MessageOptions, MessageReader};
 
 use super::active_run::{ActiveRun, RunEvent};
+use super::background_commands::BackgroundWatch;
 use super::composer::Draft;
 use super::key_decoder::KeyDecoder;
 use super::live_view::SPINNER_MS;
@@ -58,6 +59,7 @@ pub(super) struct SessionLoop {
     pub(super) active: Option<ActiveRun>,
     /// The command of the user that runs.
     pub(super) shell: Option<ShellCommand>,
+    pub(super) background: BackgroundWatch,
     pub(super) transcript: Option<TranscriptRecorder>,
     pub(super) modes: SessionModes,
     pub(super) painter: Painter,
@@ -126,6 +128,7 @@ enum Step {
     Hook(windlass::ports::HookMessage),
     Run(anyhow::Result<RunEvent>),
     Shell(ShellEvent),
+    Background,
     StatusLine(Option<String>),
     Time,
 }
@@ -161,6 +164,7 @@ impl SessionLoop {
         let variable = |name: &str| std::env::var(name).ok();
         let term = variable("TERM").unwrap_or_default();
         let now = Instant::now();
+        let background = BackgroundWatch::start(&setup.workplace, session.lane());
         Self {
             print,
             initial_settings: setup.settings.clone(),
@@ -169,6 +173,7 @@ impl SessionLoop {
             model,
             active: None,
             shell: None,
+            background,
             transcript: None,
             modes,
             painter,
@@ -222,6 +227,7 @@ impl SessionLoop {
                     self.want_frame();
                 }
                 Step::Shell(event) => self.on_shell_event(event),
+                Step::Background => self.on_background_change(),
                 Step::Run(Err(error)) => self.on_run_error(&error).await,
                 Step::Time => self.on_time().await?,
             }
@@ -273,6 +279,7 @@ impl SessionLoop {
             message = self.setup.hook_messages.next() => Step::Hook(message),
             line = status => Step::StatusLine(line),
             event = shell => Step::Shell(event),
+            () = self.background.changed() => Step::Background,
             event = run => Step::Run(event),
         })
     }

@@ -7,7 +7,7 @@ use super::completion::{Candidate, Completion, CompletionKind, completed_part};
 use super::composer::{Composer, Draft, KeyUse};
 use super::conversation_view::ConversationView;
 use super::key_decoder::Key;
-use super::picker::{Picker, PickerChoice, PickerKey};
+use super::picker::{Picker, PickerChoice, PickerItem, PickerKey};
 use super::question_panel::{PanelAnswer, PanelKey, QuestionPanel, QuestionPlace};
 use super::status_line::StatusInfo;
 use crate::terminal::Color;
@@ -66,8 +66,8 @@ pub(super) struct Working {
     pub(super) interrupts: u8,
 }
 
-/// Returns the paths that begin with a text.
-pub(super) type PathSource = Box<dyn Fn(&str) -> Vec<String>>;
+/// Returns what a text could be the beginning of.
+pub(super) type NameSource = Box<dyn Fn(&str) -> Vec<Candidate>>;
 
 /// The session as its user sees it.
 pub(super) struct SessionModel {
@@ -89,9 +89,9 @@ pub(super) struct SessionModel {
     panel_since_ms: u64,
     /// What could be meant by what is typed.
     pub(super) completion: Option<Completion>,
-    /// The commands, and the paths that begin with a text.
-    pub(super) commands: Vec<Candidate>,
-    pub(super) paths: PathSource,
+    /// Commands by their beginning, and what can be mentioned by the beginning after `@`.
+    pub(super) commands: NameSource,
+    pub(super) mentions: NameSource,
     /// What the interrupt has undone.
     pub(super) undone: Option<String>,
     /// A line about the last key, until the next one.
@@ -119,8 +119,8 @@ impl SessionModel {
             context: Vec::new(),
             panel_since_ms: 0,
             completion: None,
-            commands: Vec::new(),
-            paths: Box::new(|_| Vec::new()),
+            commands: Box::new(|_| Vec::new()),
+            mentions: Box::new(|_| Vec::new()),
             undone: None,
             hint: None,
             columns,
@@ -223,7 +223,7 @@ impl SessionModel {
             Key::Ctrl('l') => self.act(SessionAction::Redraw),
             Key::Ctrl('o') => {
                 if !self.view.unfold() {
-                    self.hint = Some("There is nothing to unfold.".to_owned());
+                    self.hint = Some("There is nothing more to unfold.".to_owned());
                 }
             }
             Key::Up if self.composer.is_empty() && !self.queue.is_empty() => {
@@ -245,9 +245,40 @@ impl SessionModel {
         match picker.on_key(key) {
             PickerKey::Used | PickerKey::NotMine => self.picker = Some(picker),
             PickerKey::Closed => {}
+            PickerKey::Chosen(PickerChoice::QueuedPrompt(text)) => {
+                if self.unqueue(&text) {
+                    self.composer.put_back(&text);
+                }
+            }
             PickerKey::Chosen(choice) => self.act(SessionAction::Pick(choice)),
+            PickerKey::Removed(PickerChoice::QueuedPrompt(text)) => {
+                self.unqueue(&text);
+                self.open_queue();
+            }
+            PickerKey::Removed(_) => self.picker = Some(picker),
         }
         true
+    }
+
+    /// Takes a prompt out of the queue; returns whether it was still there.
+    fn unqueue(&mut self, text: &str) -> bool {
+        let at = self.queue.iter().position(|queued| queued == text);
+        at.map(|at| self.queue.remove(at)).is_some()
+    }
+
+    /// Lists the prompts that wait, to edit or remove any of them; returns whether there are some.
+    pub(super) fn open_queue(&mut self) -> bool {
+        let item = |text: &String| PickerItem {
+            label: text.clone(),
+            about: String::new(),
+            choice: PickerChoice::QueuedPrompt(text.clone()),
+        };
+        let items: Vec<PickerItem> = self.queue.iter().map(item).collect();
+        if !items.is_empty() {
+            let title = "Prompts that wait for the run to end. Enter edits one, Delete removes it.";
+            self.picker = Some(Picker::new(title, items));
+        }
+        !self.queue.is_empty()
     }
 
     /// Looks for what could be meant by the text before the cursor.
@@ -257,16 +288,8 @@ impl SessionModel {
             return;
         };
         let candidates: Vec<Candidate> = match kind {
-            CompletionKind::Command => {
-                let meant = |candidate: &&Candidate| candidate.text.starts_with(typed);
-                self.commands.iter().filter(meant).cloned().collect()
-            }
-            CompletionKind::Path => {
-                let paths = (self.paths)(typed.trim_start_matches('@')).into_iter();
-                paths
-                    .map(|path| Candidate { text: format!("@{path}"), about: String::new() })
-                    .collect()
-            }
+            CompletionKind::Command => (self.commands)(typed),
+            CompletionKind::Mention => (self.mentions)(typed.trim_start_matches('@')),
         };
         if !candidates.is_empty() {
             let typed = typed.to_owned();

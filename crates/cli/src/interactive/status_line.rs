@@ -18,6 +18,8 @@ pub(super) struct StatusInfo {
     pub(super) tokens: u64,
     /// The level of the sandbox, if there is one.
     pub(super) sandbox: Option<String>,
+    /// How many commands run in the background.
+    pub(super) background_commands: usize,
     /// The line that a command of the user has made.
     pub(super) custom: Option<String>,
 }
@@ -68,6 +70,10 @@ impl StatusInfo {
             let text = format!("{percent}% context");
             let text = if percent >= 80 { paint(Color::Yellow, &text) } else { dim(&text) };
             parts.push(StatusPart { text, rank: 2 });
+        }
+        if self.background_commands > 0 {
+            let text = format!("{} in background", self.background_commands);
+            parts.push(StatusPart { text: accent(&text), rank: 2 });
         }
         if let Some(sandbox) = &self.sandbox {
             parts.push(StatusPart { text: dim(&format!("sandbox {sandbox}")), rank: 5 });

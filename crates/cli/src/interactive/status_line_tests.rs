@@ -12,6 +12,7 @@ fn what_does_not_fit_is_left_out() {
         usd_micros: 1_230_000,
         tokens: 40_000,
         sandbox: None,
+        background_commands: 0,
         custom: None,
     };
     let row = |columns| without_colors(&status.row(columns));

@@ -57,6 +57,14 @@ impl SessionLoop {
         Ok(())
     }
 
+    /// Lists the prompts that wait.
+    pub(super) fn list_queue(&mut self) -> anyhow::Result<()> {
+        if !self.model.open_queue() {
+            bail!("no prompt waits; Alt-Enter queues one while the model works");
+        }
+        Ok(())
+    }
+
     fn show_command(&mut self, command: &BackgroundCommandInfo) {
         let text = to_one_line(&command.command, MAX_COMMAND_CHARS);
         let line = format!("{}  {}  {text}", command.id, command.state);

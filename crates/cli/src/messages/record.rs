@@ -260,7 +260,7 @@ pub(crate) fn record_message(
         R::ServerToolsChanged { added, changed, removed } => {
             context_records::server_tools_changed(say, [added, changed, removed])
         }
-        R::OwnerChanged { .. } => run::owner_changed(say),
+        R::OwnerChanged { .. } => run::owner_changed(say, at),
         R::PromptChangeAccepted {} => say.timeline(|| "the changed prompt was accepted"),
         R::PromptWithdrawn {} => say.timeline(|| "the prompt was withdrawn"),
         R::HistoryReplaced { .. } => {

@@ -11,6 +11,9 @@ use crate::{messages, terminal};
 #[path = "mentions_tests.rs"]
 mod mentions_tests;
 
+/// What a mention of a sub-agent begins with; its name follows.
+pub(crate) const AGENT_MENTION_PREFIX: &str = "agent-";
+
 /// Maximum number of paths for one prompt.
 pub(super) const MAX_MENTIONS: usize = 20;
 

@@ -1,6 +1,8 @@
 //! The content of a prompt: prompts of MCP servers in place of their commands, mentioned files and
 //! resources, and the text.
 
+use std::collections::BTreeMap;
+
 use anyhow::bail;
 use serde_json::Value;
 use windlass::core::log::ids::LaneId;
@@ -29,6 +31,7 @@ pub(crate) async fn build(
         return Ok(blocks);
     }
     let mut blocks = mentioned_resources(prompt, &setup.mcp).await;
+    blocks.extend(mentioned_agents(prompt, &setup.agents.descriptions));
     blocks.extend(mentions::prompt_blocks(prompt, &setup.workplace, lane));
     Ok(blocks)
 }
@@ -71,6 +74,20 @@ async fn expand_server_prompt(
         true => bail!("unknown command /{command}; no MCP server that is connected has prompts"),
         false => bail!("unknown command /{command}; available: {}", names.join(", ")),
     }
+}
+
+/// What the model is told of the sub-agents that a prompt mentions as `@agent-NAME`, each once.
+fn mentioned_agents(prompt: &str, agents: &BTreeMap<String, String>) -> Vec<ContentBlock> {
+    let mut named: Vec<&str> = Vec::new();
+    for mention in mentions::find_mentions(prompt).take(mentions::MAX_MENTIONS) {
+        let mention = mention.trim_end_matches(mentions::TRAILING_PUNCTUATION);
+        let name = mention.strip_prefix(mentions::AGENT_MENTION_PREFIX);
+        if let Some(name) = name.filter(|name| agents.contains_key(*name) && !named.contains(name))
+        {
+            named.push(name);
+        }
+    }
+    named.iter().map(|name| ContentBlock::text(&messages::mentioned_agent(name))).collect()
 }
 
 /// The resources that a prompt mentions as `@server:uri`, each once.

@@ -100,7 +100,6 @@ impl OutputStyle {
     }
 
     /// The style without colors, with this width.
-    #[cfg(test)]
     pub(crate) fn with_width(width: usize) -> Self {
         Self { colors: ColorSupport::Disabled, width }
     }

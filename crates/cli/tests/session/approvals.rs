@@ -102,6 +102,42 @@ fn a_question_that_is_answered_elsewhere_disappears() {
     assert!(!screen.screen().contains("Allow Bash"), "{}", screen.screen());
 }
 
+// spec: TERMINAL-17
+#[test]
+fn a_rule_is_kept_for_all_folders_of_the_user() {
+    let home = TestHome::new(WORK);
+    let mut screen = PtyScreen::start(&home, &["touch it"]);
+    screen.wait_for_question("Allow Bash");
+    screen.type_in("u\t\u{15}Bash(touch:*)\r");
+    screen.wait_for("All done.");
+    screen.wait_until_idle();
+    screen.quit();
+    let kept = std::fs::read_to_string(home.path("user/.claude/settings.json")).unwrap();
+    assert!(kept.contains("\"Bash(touch:*)\""), "{kept}");
+    // A later session in an untrusted folder has it, too.
+    let mut screen = PtyScreen::start(&home, &["touch it"]);
+    screen.wait_for("All done.");
+}
+
+// spec: TERMINAL-17
+#[test]
+fn a_question_shows_what_the_sandbox_allows() {
+    let home = TestHome::new(WORK);
+    let size = (100, 40);
+    let args = ["run it", "--sandbox", "read-only"];
+    let mut screen = PtyScreen::start_sized(&home, &args, size, &[]);
+    screen.wait_for_question("Allow Bash");
+    screen.wait_for("s shows the sandbox");
+    assert!(!screen.screen().contains("Level: read-only"), "{}", screen.screen());
+    screen.type_in("s");
+    screen.wait_for("Level: read-only");
+    screen.wait_for("Network: none");
+    // It answers nothing.
+    screen.type_in("s");
+    screen.wait_until("the sandbox is hidden", |screen| !screen.screen().contains("Level:"));
+    assert!(screen.screen().contains("Allow Bash"), "{}", screen.screen());
+}
+
 // spec: TERMINAL-02
 #[test]
 fn a_rule_that_is_edited_and_kept_covers_the_next_call() {

@@ -14,6 +14,12 @@ when result contains "moved the command to the background"
 when user is "ask first" and results 0
   call Bash {"command": "echo allowed >> done"}
 
+when user is "build alone" and results 0
+  call Bash {"command": "echo compiling; while [ ! -e go ]; do sleep 0.02; done; echo built; exit 3"}
+
+when user contains "The background command bash_1_0 has ended: exit code 3"
+  say "I know how it ended."
+
 when user is "be quick"
   say "I am quick."
 
@@ -44,6 +50,76 @@ fn a_running_command_moves_to_the_background() {
     screen.wait_for("All done.");
 }
 
+/// A session in which a command was moved to the background and the run has ended.
+fn start_with_background_command(home: &TestHome) -> PtyScreen {
+    let mut screen = PtyScreen::start_sized(home, &["--allowedTools", "Bash"], (100, 40), &[]);
+    screen.wait_until_idle();
+    screen.type_in("build alone\r");
+    screen.wait_for("    compiling");
+    screen.type_in("\u{2}");
+    screen.wait_for("runs in the background as bash_1_0");
+    screen.wait_for("I go on meanwhile.");
+    home.write("end", "");
+    screen.wait_for("All done.");
+    screen.wait_until_idle();
+    screen
+}
+
+// spec: TERMINAL-16
+#[test]
+fn a_command_in_the_background_outlives_the_run_and_its_end_is_told() {
+    let home = TestHome::new(WORK);
+    let mut screen = start_with_background_command(&home);
+    screen.wait_for("1 in background");
+    screen.type_in("/tasks\r");
+    screen.wait_for("bash_1_0  running  echo compiling");
+    home.write("go", "");
+    screen.wait_for("bash_1_0 has ended (exit code 3): echo compiling");
+    screen.wait_until("no task", |screen| !screen.screen().contains("1 in background"));
+    screen.type_in("and now?\r");
+    screen.wait_for("I know how it ended.");
+}
+
+// spec: TERMINAL-16
+#[test]
+fn a_command_in_the_background_ends_with_the_session_or_its_conversation() {
+    let home = TestHome::new(WORK);
+    let mut screen = start_with_background_command(&home);
+    screen.type_in("/clear\r");
+    screen.wait_for("Ended the command in the background: bash_1_0 (echo compiling");
+    screen.wait_until_idle();
+    screen.type_in("/tasks\r");
+    screen.wait_for("No command and no sub-agent runs in the background.");
+    screen.quit();
+    std::fs::remove_file(home.path("end")).unwrap();
+    let mut screen = start_with_background_command(&home);
+    assert!(screen.quit().success());
+    let shown = screen.screen();
+    assert!(shown.contains("Ended the command in the background: bash_1_0"), "{shown}");
+}
+
+// spec: TERMINAL-16
+#[test]
+fn no_command_in_the_background_outlives_kill_9() {
+    let home = TestHome::new(WORK);
+    // Its arguments are those of no other process.
+    let waits = format!("[ ! -e {} ]", home.path("go").display());
+    home.write("a.script", &WORK.replace("[ ! -e go ]", &waits));
+    let mut screen = start_with_background_command(&home);
+    assert!(is_any_process_called(&waits));
+    screen.signal_session(rustix::process::Signal::KILL);
+    screen.wait_for_exit();
+    home.wait_until("the end of the command", || !is_any_process_called(&waits));
+}
+
+fn is_any_process_called(text: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let called = |path: std::path::PathBuf| std::fs::read(path.join("cmdline")).unwrap_or_default();
+    processes
+        .map(|entry| called(entry.path()))
+        .any(|line| String::from_utf8_lossy(&line).contains(text))
+}
+
 // spec: TERMINAL-09
 #[test]
 fn a_task_is_stopped() {
@@ -57,7 +133,8 @@ fn a_task_is_stopped() {
     screen.type_in("/tasks\r");
     screen.wait_for("/tasks stop ID ends it.");
     let shown = screen.screen();
-    let id = shown.split_whitespace().find(|word| word.starts_with("bash_")).unwrap().to_owned();
+    let id = shown.split_whitespace().find(|word| word.starts_with("bash_")).unwrap();
+    let id = id.trim_end_matches(';').to_owned();
     screen.type_in(&format!("/tasks stop {id}\r"));
     screen.wait_for("is asked to end.");
     screen.wait_until("the end", |screen| {

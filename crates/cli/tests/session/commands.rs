@@ -98,6 +98,96 @@ fn commands_are_completed() {
     screen.wait_for("vi keys are on");
 }
 
+/// A server with a prompt and a resource.
+const SERVER: &str = r#"#!/bin/sh
+reply() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/^[^i]*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"method":"initialize"'*) reply '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":{"name":"desk","version":"1"}}' ;;
+    *'"method":"tools/list"'*) reply '{"tools":[]}' ;;
+    *'"method":"prompts/list"'*) reply '{"prompts":[{"name":"review","description":"Reviews a file","arguments":[{"name":"file","required":true}]}]}' ;;
+    *'"method":"prompts/get"'*) reply '{"messages":[{"role":"user","content":{"type":"text","text":"Review it well."}}]}' ;;
+    *'"method":"resources/list"'*) reply '{"resources":[{"uri":"desk://note","name":"note"}]}' ;;
+    *'"method":"resources/templates/list"'*) reply '{"resourceTemplates":[]}' ;;
+    *'"method":"resources/read"'*) reply '{"contents":[{"uri":"desk://note","mimeType":"text/plain","text":"buy milk"}]}' ;;
+  esac
+done
+"#;
+
+// spec: TERMINAL-19
+#[test]
+fn prompts_and_resources_of_servers_and_sub_agents_are_completed() {
+    let script = "when user matches \"*buy milk*\"\n  say \"Milk it is.\"\n\
+                  when user contains \"Review it well.\"\n  say \"Reviewed.\"\n\
+                  when user contains \"start it with Agent\"\n  say \"I ask the helper.\"\n";
+    let home = TestHome::new(script);
+    home.write("server.sh", SERVER);
+    std::fs::create_dir_all(home.path(".claude/agents")).unwrap();
+    home.write(".claude/agents/helper.md", "---\nname: helper\ndescription: helps\n---\nHelp.\n");
+    let config = r#"{"mcpServers": {"desk": {"command": "/bin/sh", "args": ["server.sh"]}}}"#;
+    let mut screen = start(&home, &["--mcp-config", config]);
+    screen.wait_until("the prompt of the server", |screen| {
+        screen.type_in("\u{15}/mcp__");
+        screen.screen().contains("/mcp__desk__review  <file> Reviews a file")
+    });
+    screen.type_in("\t main.rs\r");
+    screen.wait_for("Reviewed.");
+    screen.wait_until_idle();
+    screen.wait_until("the resource", |screen| {
+        screen.type_in("\u{15}what is in @des");
+        screen.screen().contains("@desk:desk://note")
+    });
+    screen.type_in("\t\r");
+    screen.wait_for("Milk it is.");
+    screen.wait_until_idle();
+    screen.type_in("ask @help");
+    screen.wait_for("@agent-helper  sub-agent: helps");
+    screen.type_in("\t\r");
+    screen.wait_for("I ask the helper.");
+    command(&mut screen, "/help", &["/mcp__desk__review"]);
+}
+
+// spec: TERMINAL-03
+#[test]
+fn the_doctor_knows_the_model_of_the_session_and_titles_are_wrapped() {
+    let home = TestHome::new(TALK);
+    let mut screen = PtyScreen::start_sized(&home, &[], (50, 40), &[]);
+    screen.wait_until_idle();
+    screen.type_in("/doctor\r");
+    screen.wait_until("the model", |screen| {
+        screen.everything().contains("scripted (from this session)")
+    });
+    assert!(!screen.everything().contains("no model chosen"), "{}", screen.everything());
+    screen.wait_until_idle();
+    screen.type_in("/model\r");
+    screen.wait_for("models`.");
+    screen.type_in("\u{1b}");
+    screen.wait_until_idle();
+}
+
+// spec: TERMINAL-03
+#[test]
+fn an_explanation_is_wrapped_once_and_a_wait_is_no_recovery() {
+    let script = "when results 0\n  call Bash {\"command\": \"echo one > done\"}\nwhen any\n  say \"Written.\"\n";
+    let home = TestHome::new(script);
+    let mut screen = PtyScreen::start_sized(&home, &["do it"], (60, 50), &[]);
+    screen.wait_for_question("Allow Bash");
+    screen.type_in("y\r");
+    screen.wait_for("Written.");
+    screen.wait_until_idle();
+    screen.type_in("/explain\r");
+    screen.wait_until("the explanation", |screen| screen.everything().contains("What was used"));
+    let shown = screen.everything();
+    assert!(!shown.contains("Another process"), "{shown}");
+    assert!(shown.contains("Question 1 was answered"), "{shown}");
+    // A line that was broken at 100 columns and then at 60 would leave a short rest in the middle.
+    let lines: Vec<&str> =
+        shown.lines().skip_while(|line| !line.starts_with("❯ /explain")).collect();
+    let first = lines.iter().position(|line| line.contains("Bash {\"command\"")).unwrap();
+    assert!(lines[first].len() > 40 || lines[first].ends_with(']'), "{shown}");
+}
+
 // spec: TERMINAL-03
 #[test]
 fn rules_are_changed_for_the_session() {

@@ -38,6 +38,31 @@ when any
 
 // spec: TERMINAL-01
 #[test]
+fn a_thought_comes_before_the_text_that_follows_it() {
+    let script = "when user is \"both\"\n  think \"I should look first.\"\n  say \"Looking.\"\n  think \"Now I see it.\"\n  say \"Found.\"\n";
+    let home = TestHome::new(script);
+    let mut screen = PtyScreen::start(&home, &[]);
+    screen.wait_until_idle();
+    screen.type_in("both\r");
+    screen.wait_for("● Found.");
+    screen.wait_until_idle();
+    let shown = screen.everything();
+    let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text} in {shown}"));
+    assert!(place("∴ I should look first.") < place("● Looking."), "{shown}");
+    assert!(place("● Looking.") < place("∴ Now I see it."), "{shown}");
+    assert!(place("∴ Now I see it.") < place("● Found."), "{shown}");
+    assert_eq!(shown.matches("I should look first.").count(), 1, "{shown}");
+    // Ctrl-O goes back from the last one.
+    screen.type_in("\u{f}");
+    screen.wait_for("   Now I see it.");
+    screen.type_in("\u{f}");
+    screen.wait_for("   I should look first.");
+    screen.type_in("\u{f}");
+    screen.wait_for("There is nothing more to unfold.");
+}
+
+// spec: TERMINAL-01
+#[test]
 fn a_conversation_stays_in_the_scrollback() {
     for (columns, name) in
         [(40, "conversation-40"), (80, "conversation-80"), (200, "conversation-200")]

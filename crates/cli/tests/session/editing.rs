@@ -52,6 +52,39 @@ fn a_draft_survives_a_crash() {
     screen.wait_for("You said: not sent yet");
 }
 
+// spec: TERMINAL-18
+#[test]
+fn any_queued_prompt_is_edited_or_removed() {
+    let script = "when user is \"wait\" and results 0\n  call Bash {\"command\": \"while [ ! -e go ]; do sleep 0.02; done\"}\n\
+                  when any\n  say \"You said: ${user}\"\n";
+    let home = TestHome::new(script);
+    let mut screen = PtyScreen::start_sized(&home, &["--allowedTools", "Bash"], (80, 40), &[]);
+    screen.wait_until_idle();
+    screen.type_in("wait\r");
+    screen.wait_for("Bash while");
+    for text in ["one", "two", "three"] {
+        screen.type_in(&format!("{text}\u{1b}\r"));
+        screen.wait_for(&format!("queued: {text}"));
+    }
+    screen.type_in("/queue\r");
+    screen.wait_for("Prompts that wait for the run to end.");
+    // The first one is removed, the second one edited.
+    screen.type_in("\u{1b}[3~");
+    screen.wait_until("two items", |screen| !screen.screen().contains("  one"));
+    screen.type_in("two\r");
+    screen.wait_for("❯ two");
+    screen.wait_until("one in the queue", |screen| !screen.screen().contains("queued: two"));
+    screen.type_in(" and a half\u{1b}\r");
+    screen.wait_for("queued: two and a half");
+    home.write("go", "");
+    screen.wait_for("You said: two and a half");
+    let shown = screen.everything();
+    assert!(shown.contains("You said: three") && !shown.contains("You said: one"), "{shown}");
+    screen.wait_until_idle();
+    screen.type_in("/queue\r");
+    screen.wait_for("no prompt waits");
+}
+
 #[test]
 fn commands_and_paths_are_completed() {
     let home = TestHome::new(ECHO);

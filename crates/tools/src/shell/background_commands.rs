@@ -1,15 +1,16 @@
 //! Background commands: they continue after their call and are polled by later calls.
 //!
-//! They belong to a conversation and to this process, and end with either.
+//! They belong to a conversation and to this process, and end with either. A process that keeps a
+//! conversation open ([`ToolContext::keep_background_commands`]) keeps them between its runs, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 use windlass_core::call::outcome::ToolError;
 use windlass_core::log::ids::LaneId;
@@ -17,7 +18,7 @@ use windlass_runtime::ports::{Clock, ProcessLauncher};
 
 use super::report;
 use super::running_commands::RunningGuard;
-use crate::limits::{MAX_BACKGROUND_COMMANDS, MAX_POLLED_BYTES};
+use crate::limits::{MAX_BACKGROUND_COMMANDS, MAX_ENDED_COMMANDS, MAX_POLLED_BYTES};
 use crate::process::{self, BackgroundMover, BackgroundSwitch, CommandEnd, CommandJob};
 use crate::tool_context::ToolContext;
 
@@ -27,6 +28,10 @@ pub(crate) struct BackgroundCommands {
     commands: Mutex<BTreeMap<(LaneId, String), Arc<BackgroundCommand>>>,
     /// The commands in the foreground that could move to the background.
     foreground: Mutex<BTreeMap<(LaneId, String), BackgroundMover>>,
+    /// The conversations whose commands outlive their runs.
+    kept: Mutex<BTreeSet<LaneId>>,
+    /// How many commands have started and ended.
+    changes: Arc<watch::Sender<u64>>,
 }
 
 /// A command that runs, or is about to.
@@ -47,6 +52,8 @@ impl Drop for ForegroundGuard<'_> {
 /// A background command.
 #[derive(Debug)]
 pub(super) struct BackgroundCommand {
+    /// Its number among the changes of this process: later ones are greater.
+    number: u64,
     command: String,
     output_file: PathBuf,
     stop: Arc<Notify>,
@@ -113,13 +120,17 @@ impl BackgroundCommands {
         (switch, ForegroundGuard { all: self, key })
     }
 
-    /// Moves the commands of a conversation to the background, as far as there is room; returns how
-    /// many.
-    fn move_to_background(&self, lane: &LaneId) -> usize {
+    /// Moves the commands of a conversation to the background, as far as there is room; returns their
+    /// ids.
+    fn move_to_background(&self, lane: &LaneId) -> Vec<String> {
         let room = MAX_BACKGROUND_COMMANDS.saturating_sub(self.count_running(lane));
         let foreground = lock_ignoring_poison(&self.foreground);
         let own = foreground.iter().filter(|((of, _), _)| of == lane).take(room);
-        own.map(|(_, mover)| mover.move_command()).count()
+        let moved = own.map(|((_, id), mover)| {
+            mover.move_command();
+            id.clone()
+        });
+        moved.collect()
     }
 
     fn count_running(&self, lane: &LaneId) -> usize {
@@ -137,13 +148,15 @@ impl BackgroundCommands {
         let BackgroundStart { command, running, stop, output: output_file, running_guard } =
             started;
         let ended = Arc::new(Mutex::new(None));
-        let result = Arc::clone(&ended);
+        let (result, changes) = (Arc::clone(&ended), Arc::clone(&self.changes));
         let task = tokio::spawn(async move {
             let end = running.await;
             *lock_ignoring_poison(&result) = Some(end);
             drop(running_guard);
+            count_change(&changes);
         });
         let shell = BackgroundCommand {
+            number: *self.changes.borrow(),
             command,
             output_file,
             stop,
@@ -152,7 +165,19 @@ impl BackgroundCommands {
             ended,
         };
         let key = (lane.clone(), id.to_owned());
-        lock_ignoring_poison(&self.commands).insert(key, Arc::new(shell));
+        let mut all = lock_ignoring_poison(&self.commands);
+        all.insert(key, Arc::new(shell));
+        forget_oldest_ended(&mut all, lane);
+        drop(all);
+        count_change(&self.changes);
+    }
+
+    /// This process no longer drives the conversation: ends its background commands, unless they are
+    /// kept.
+    pub(super) fn release(&self, lane: &LaneId) {
+        if !lock_ignoring_poison(&self.kept).contains(lane) {
+            self.end_all(lane);
+        }
     }
 
     /// Returns the command with this id.
@@ -167,7 +192,7 @@ impl BackgroundCommands {
     }
 
     /// Ends all background commands of a conversation, without waiting for their grace period.
-    pub(super) fn end_all(&self, lane: &LaneId) {
+    fn end_all(&self, lane: &LaneId) {
         let shells: Vec<Arc<BackgroundCommand>> = {
             let mut all = lock_ignoring_poison(&self.commands);
             let leaving: Vec<_> = all.keys().filter(|(of, _)| of == lane).cloned().collect();
@@ -197,9 +222,32 @@ impl ToolContext {
     }
 
     /// Moves the running commands of a conversation to the background: their calls end at once, and
-    /// the model reads their output later. Returns how many.
-    pub fn move_to_background(&self, lane: &LaneId) -> usize {
+    /// the model reads their output later. Returns the ids by which it does.
+    pub fn move_to_background(&self, lane: &LaneId) -> Vec<String> {
         self.background_commands().move_to_background(lane)
+    }
+
+    /// Keeps the background commands of a conversation between its runs, until
+    /// [`ToolContext::end_background_commands`] or the end of this process. Otherwise they end with
+    /// the run.
+    pub fn keep_background_commands(&self, lane: &LaneId) {
+        lock_ignoring_poison(&self.background_commands().kept).insert(lane.clone());
+    }
+
+    /// Ends the background commands of a conversation, and keeps none from now on. Returns those
+    /// that were running.
+    pub fn end_background_commands(&self, lane: &LaneId) -> Vec<BackgroundCommandInfo> {
+        let known = self.list_background_commands(lane);
+        let background = self.background_commands();
+        lock_ignoring_poison(&background.kept).remove(lane);
+        background.end_all(lane);
+        known.into_iter().filter(|command| command.is_running).collect()
+    }
+
+    /// Returns a counter that changes when a background command starts or ends, of any conversation.
+    #[must_use]
+    pub fn watch_background_commands(&self) -> watch::Receiver<u64> {
+        self.background_commands().changes.subscribe()
     }
 
     /// Asks a background command to end; returns whether there is one with this id.
@@ -217,6 +265,25 @@ impl ToolContext {
         let background = self.background_commands();
         background.get(lane, id).ok_or_else(|| unknown_shell_error(id, &background.ids(lane)))
     }
+}
+
+/// Forgets the commands of a conversation that ended first, if there are too many.
+fn forget_oldest_ended(
+    all: &mut BTreeMap<(LaneId, String), Arc<BackgroundCommand>>,
+    lane: &LaneId,
+) {
+    let own = all.iter().filter(|((of, _), command)| of == lane && !command.is_running());
+    let mut ended: Vec<(u64, (LaneId, String))> =
+        own.map(|(key, command)| (command.number, key.clone())).collect();
+    ended.sort();
+    let too_many = ended.len().saturating_sub(MAX_ENDED_COMMANDS);
+    for (_, key) in ended.into_iter().take(too_many) {
+        all.remove(&key);
+    }
+}
+
+fn count_change(changes: &watch::Sender<u64>) {
+    changes.send_modify(|count| *count = count.wrapping_add(1));
 }
 
 fn unknown_shell_error(id: &str, names: &[String]) -> ToolError {

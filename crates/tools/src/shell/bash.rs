@@ -411,7 +411,7 @@ impl Tool for BashTool {
     }
 
     fn on_lane_released(&self, lane: &LaneId) {
-        self.tool_context.background_commands().end_all(lane);
+        self.tool_context.background_commands().release(lane);
     }
 }
 

@@ -29,10 +29,24 @@ pub(super) fn command_outcome(ended: &CommandEnd, went: &FolderMove) -> ToolOutc
     }
 }
 
+/// The beginning of the text for a command that was started in the background; its id follows.
+const STARTED: &str = "running in the background as ";
+
+/// The beginning of the text for a command that its user moved to the background.
+const MOVED: &str = "the user moved the command to the background; it is ";
+
+/// Returns the id of the background command that a result of `Bash` tells of.
+#[must_use]
+pub fn background_command_id(result: &str) -> Option<&str> {
+    let text = result.strip_prefix(MOVED).unwrap_or(result);
+    let (id, _) = text.strip_prefix(STARTED)?.split_once(';')?;
+    Some(id)
+}
+
 /// Returns the text for a command that was started in the background.
 pub(super) fn background_started_text(id: &str, output: &Path) -> String {
     format!(
-        "running in the background as {id}; read its output with TaskOutput, end it with TaskStop; \
+        "{STARTED}{id}; read its output with TaskOutput, end it with TaskStop; \
          its output is in {}",
         output.display()
     )
@@ -40,10 +54,7 @@ pub(super) fn background_started_text(id: &str, output: &Path) -> String {
 
 /// Returns the text for a command that its user moved to the background.
 pub(super) fn moved_to_background_text(id: &str, output: &Path) -> String {
-    format!(
-        "the user moved the command to the background; it is {}",
-        background_started_text(id, output)
-    )
+    format!("{MOVED}{}", background_started_text(id, output))
 }
 
 /// Describes how a command ended, in a few words.

@@ -1,4 +1,4 @@
-//! Saves an allow rule in the project's local settings file, exactly as it was shown.
+//! Saves an allow rule in the project's local settings file or in the user's, exactly as it was shown.
 
 use std::path::Path;
 
@@ -7,27 +7,33 @@ use serde_json::{Value, json};
 use windlass::core::permission::PermissionRule;
 
 use crate::config::claude::config_file::{ConfigFile, FileOwner};
+use crate::config::paths;
 use crate::config::trust::folder_trust::{FolderTrust, TrustState};
 use crate::config::trust::trust_file::TrustDecision;
 
 /// Maximum size of the file in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
+/// Saves the rule in the user's own settings, for all folders. The rest of the file is kept.
+pub(crate) fn save_user_allow_rule(rule: &PermissionRule) -> anyhow::Result<()> {
+    let folder = paths::user_settings_folder().context("there is no home folder; set HOME")?;
+    write_rule(&ConfigFile::new(&folder, "settings.json", FileOwner::User), rule)
+}
+
 /// Saves the rule. The rest of the file is kept, and the folder stays trusted if it was.
 pub(crate) fn save_allow_rule(workspace: &Path, rule: &PermissionRule) -> anyhow::Result<()> {
     let before = FolderTrust::load(workspace, |_| true)?;
-    write_rule(workspace, rule)?;
+    let name = ".claude/settings.local.json";
+    write_rule(&ConfigFile::new(workspace, name, FileOwner::Project), rule)?;
     if before.trust == TrustState::Trusted {
         FolderTrust::load(workspace, |_| true)?.record_decision(TrustDecision::Trusted)?;
     }
     Ok(())
 }
 
-fn write_rule(workspace: &Path, rule: &PermissionRule) -> anyhow::Result<()> {
-    let folder = workspace.join(".claude");
-    let name = ".claude/settings.local.json";
-    let file = workspace.join(name);
-    let text = ConfigFile::new(workspace, name, FileOwner::Project).read(MAX_FILE_BYTES);
+fn write_rule(config: &ConfigFile, rule: &PermissionRule) -> anyhow::Result<()> {
+    let file = config.path();
+    let text = config.read(MAX_FILE_BYTES);
     let text =
         text.map_err(|error| anyhow::anyhow!("the settings file {} {error}", file.display()))?;
     let mut settings: Value = match text {
@@ -51,7 +57,8 @@ fn write_rule(workspace: &Path, rule: &PermissionRule) -> anyhow::Result<()> {
         list.push(text);
     }
     let written = serde_json::to_string_pretty(&settings)? + "\n";
-    std::fs::create_dir_all(&folder)
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(&file, written))
         .with_context(|| format!("{} cannot be written", file.display()))
 }

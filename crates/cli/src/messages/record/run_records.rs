@@ -3,6 +3,7 @@
 use windlass::core::guard::loop_detection::{EscalationLevel, LoopDetectorTier};
 use windlass::core::log::command_rejection::CommandRejection;
 use windlass::core::log::record::{LoopFinding, RejectionSource, StopMode, TimeLimit};
+use windlass::core::run::wanted::{is_parked, is_waiting_for_children};
 
 use super::{MAX_QUOTE_CHARS, MessageContext, RecordTexts, SectionTopic};
 use crate::messages::{command_rejection, stop_requested, stored_name, suspect_answer};
@@ -145,9 +146,13 @@ pub(super) fn budget_extended(say: RecordTexts) -> RecordTexts {
         .explain(SectionTopic::Guards, || "A person doubled the budget.")
 }
 
-/// Another process drives the run.
-pub(super) fn owner_changed(say: RecordTexts) -> RecordTexts {
-    say.live(|| "  resumed")
-        .timeline(|| "resumed by another process")
+/// A process drives the run that another one drove, or that waited: a run that waits has no process,
+/// and goes on with whichever process the answer reaches first.
+pub(super) fn owner_changed(say: RecordTexts, context: &MessageContext<'_>) -> RecordTexts {
+    let say = say.live(|| "  resumed");
+    if context.before().is_some_and(|before| is_parked(before) || is_waiting_for_children(before)) {
+        return say.timeline(|| "continued after the wait");
+    }
+    say.timeline(|| "resumed by another process")
         .explain(SectionTopic::Recoveries, || "Another process resumed it.")
 }
