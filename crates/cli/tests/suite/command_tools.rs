@@ -97,6 +97,33 @@ fn an_input_that_does_not_fit_and_a_program_that_fails_are_told_to_the_model() {
 
 // spec: TOOLS-10
 #[test]
+fn a_repeatable_program_that_times_out_or_fails_for_now_is_tried_again() {
+    for (third, first) in [("exit 0", "sleep 600"), ("exit 0", "exit 75"), ("exit 75", "exit 75")] {
+        for (declared, attempts) in [("idempotent = true", 3), ("", 1)] {
+            let config = format!(
+                "[profiles.default]\nlimits = {{ tool_retry_ms = [1, 1] }}\n\
+                 [tools.flaky]\ndescription = \"d\"\nargv = [\"./flaky\"]\ntimeout_ms = 400\n{declared}\n"
+            );
+            let home = home(&config, &calling("flaky", "{}"));
+            let step = format!(
+                "echo x >> tries\n[ $(wc -l < tries) -ge 3 ] || {first}\necho out\n{third}"
+            );
+            program(&home, "flaky", &step);
+            let ran = home.run_prompt_unattended("go", &["--allowedTools", "flaky"]);
+            let tries = std::fs::read_to_string(home.path("tries")).unwrap().lines().count();
+            assert_eq!(tries, attempts, "{first} {declared}: {} {}", ran.out, ran.err);
+            let succeeds = attempts == 3 && third == "exit 0";
+            assert_eq!(ran.out.contains("got: out"), succeeds, "{first} {declared}: {}", ran.out);
+            let counted = home.run(&["stats"]).out;
+            let row = counted.lines().find(|line| line.trim_start().starts_with("flaky")).unwrap();
+            let attempts = attempts.to_string();
+            assert_eq!(row.split_whitespace().nth(2), Some(attempts.as_str()), "{counted}");
+        }
+    }
+}
+
+// spec: TOOLS-10
+#[test]
 fn a_typo_is_an_error_with_file_and_line() {
     for (config, line, says) in [
         ("[tools.a]\ndescription = \"d\"\nargv = [\"true\"]\nread_onyl = true\n", 4, "read_onyl"),

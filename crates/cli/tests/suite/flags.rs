@@ -440,8 +440,9 @@ fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
          when any\n  say \"so far so good\"\n",
     );
     std::fs::create_dir(place.path("home")).unwrap();
-    let profiles = "[profiles.soft]\ntimes = { soft_ms = 300, hard_ms = 60000, grace_ms = 0 }\n\
-                    [profiles.hard]\ntimes = { soft_ms = 200, hard_ms = 700, grace_ms = 60000 }\n";
+    // On a loaded machine the first reply may take longer than a soft limit.
+    let profiles = "[profiles.soft]\ntimes = { soft_ms = 1500, hard_ms = 60000, grace_ms = 0 }\n\
+                    [profiles.hard]\ntimes = { soft_ms = 1490, hard_ms = 1500, grace_ms = 60000 }\n";
     place.write("home/config.toml", profiles);
     let json = |profile: &str| {
         let flags = ["--profile", profile, "--allow", "Bash", "--output-format", "json"];
@@ -450,7 +451,6 @@ fn time_limits_leave_an_answer_or_end_the_run_with_its_processes() {
     let soft = json("soft");
     assert_eq!((&soft["subtype"], &soft["partial"]), (&"success".into(), &true.into()), "{soft}");
     assert_eq!(soft["result"], "so far so good");
-    std::fs::remove_file(place.path("alive")).unwrap();
     let hard = json("hard");
     assert_eq!(hard["terminal_reason"], "hard_time", "{hard}");
     // The command has a process id of its own in the sandbox: what it does is seen from its file.

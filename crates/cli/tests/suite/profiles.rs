@@ -43,3 +43,20 @@ fn a_checklist_with_an_unknown_tool_is_an_error() {
     assert!(ran.err.contains("Wriite"), "{}", ran.err);
     assert!(!home.path("w.db").exists());
 }
+
+#[test]
+fn a_gate_that_fails_is_told_with_what_it_printed_and_without_empty_lines() {
+    for (command, told) in [
+        ("exit 1", "failed with exit code 1\n"),
+        ("echo why >&2; exit 2", "failed with exit code 2\nwhy\n"),
+        ("echo out; echo why >&2; exit 2", "failed with exit code 2\nout\nwhy\n"),
+    ] {
+        let home = TestHome::new("when any\n  say \"done\"\n");
+        std::fs::create_dir(home.path("home")).unwrap();
+        home.write("home/config.toml", &format!("[profiles.g]\ngate_command = \"{command}\"\n"));
+        let ran = home.run_prompt_unattended("go", &["--profile", "g"]);
+        let plain: Vec<&str> = ran.err.lines().map(str::trim).collect();
+        assert!(format!("{}\n", plain.join("\n")).contains(told), "{command}: {}", ran.err);
+        assert!(!plain.contains(&""), "{command}: {}", ran.err);
+    }
+}

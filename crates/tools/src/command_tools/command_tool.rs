@@ -24,6 +24,9 @@ use crate::process::{
 use crate::tool_context::ToolContext;
 use crate::tool_definition::tool_input::{self, invalid_input_error, problem_facts};
 
+/// The exit code by which a program says that trying again may help: `EX_TEMPFAIL` of sysexits.h.
+const TEMPORARY_FAILURE: i32 = 75;
+
 /// A tool that runs a program. Without a word about repetition it runs alone and at most once, like
 /// `Bash`; its `verify` program is asked about a call that a crash interrupted.
 pub struct CommandTool {
@@ -44,13 +47,12 @@ impl CommandTool {
     }
 
     fn call_facts(&self, input: &RawJson) -> CallFacts {
-        let CommandToolConfig { is_read_only, is_idempotent, verify, timeout_ms, .. } =
-            &self.config;
+        let CommandToolConfig { verify, timeout_ms, .. } = &self.config;
         let values = match self.checked_values(input) {
             Ok(values) => values,
             Err(problem) => return problem_facts(problem),
         };
-        let is_repeatable = *is_read_only || *is_idempotent;
+        let is_repeatable = self.is_repeatable();
         CallFacts {
             touches: self.touched_resources(&values),
             repeat: if is_repeatable { Repeatability::Repeatable } else { Repeatability::OnceOnly },
@@ -196,6 +198,10 @@ impl CommandTool {
         self.name.as_str()
     }
 
+    fn is_repeatable(&self) -> bool {
+        self.config.is_read_only || self.config.is_idempotent
+    }
+
     fn outcome(&self, ended: &ProgramEnd) -> ToolOutcome {
         match &ended.exit {
             CommandExit::Exited(status) if status.success() => {
@@ -209,24 +215,32 @@ impl CommandTool {
                     (None, None) => "ended for an unknown reason".to_owned(),
                 };
                 let hint = "read the output, then correct the input or try another way";
-                self.failure("exit_status", &how, hint, ended)
+                let failure = self.failure("exit_status", &how, hint, ended);
+                ToolOutcome::Failed(match status.code() == Some(TEMPORARY_FAILURE) {
+                    true => failure.into_transient(),
+                    false => failure,
+                })
             }
-            CommandExit::TimedOut | CommandExit::Stopped => self.failure(
+            // The call is retried, so that its effects are known in the end.
+            CommandExit::TimedOut if self.is_repeatable() => {
+                ToolOutcome::TimedOut { after_ms: ended.after_ms }
+            }
+            CommandExit::TimedOut | CommandExit::Stopped => ToolOutcome::Failed(self.failure(
                 "timed_out",
                 &format!("timed out after {} ms; effects unknown", ended.after_ms),
                 "check what it did before you call it again",
                 ended,
-            ),
+            )),
         }
     }
 
-    fn failure(&self, code: &str, how: &str, hint: &str, ended: &ProgramEnd) -> ToolOutcome {
+    fn failure(&self, code: &str, how: &str, hint: &str, ended: &ProgramEnd) -> ToolError {
         let printed = [ended.stderr.trim_end(), ended.stdout.trim_end()];
         let printed: Vec<&str> = printed.into_iter().filter(|text| !text.is_empty()).collect();
         let printed = printed.join("\n");
         let output = truncate::truncate_text(&printed, MAX_FAILED_OUTPUT_CHARS);
         let message = format!("{} {how}", self.name());
-        ToolOutcome::Failed(ToolError::new(code, &message, hint).with_output(&output))
+        ToolError::new(code, &message, hint).with_output(&output)
     }
 
     async fn verify(&self, context: CallContext, input: RawJson) -> ProbeResult {

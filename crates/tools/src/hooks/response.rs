@@ -134,12 +134,16 @@ impl HookOutput {
             Ok(ended) => ended,
             Err(error) => return Self::deny(&format!("`{name}` did not start: {error}")),
         };
-        let printed = format!("{}\n{}", ended.stdout.text.trim(), ended.stderr.text.trim());
         match ended.exit {
             HookExit::Exited(0) => Self::default(),
-            HookExit::Exited(code) => Self::deny(&format!(
-                "the completion gate `{name}` failed with exit code {code}:\n{printed}"
-            )),
+            HookExit::Exited(code) => {
+                let printed = [ended.stdout.text.trim(), ended.stderr.text.trim()];
+                let printed = printed.iter().filter(|text| !text.is_empty());
+                let before = format!("the completion gate `{name}` failed with exit code {code}");
+                let told: Vec<&str> =
+                    std::iter::once(before.as_str()).chain(printed.copied()).collect();
+                Self::deny(&told.join("\n"))
+            }
             HookExit::TimedOut { after_ms } => {
                 Self::deny(&format!("the completion gate `{name}` took longer than {after_ms} ms"))
             }
