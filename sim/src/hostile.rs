@@ -8,7 +8,7 @@ mod check;
 mod figures;
 mod model;
 mod play;
-mod tools;
+pub(crate) mod tools;
 
 pub use figures::HostileFigures;
 

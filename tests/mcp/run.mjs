@@ -1,9 +1,9 @@
-// Runs every client scenario of the MCP conformance suite, and unmodified servers of the registry,
-// with the real binary.
+// Runs every client scenario of the MCP conformance suite, those for servers that are not about the
+// tools of an example server, and unmodified servers of the registry, with the real binary.
 
 import { spawn, spawnSync } from "node:child_process";
-import { createServer } from "node:http";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, request as httpRequest } from "node:http";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -14,7 +14,6 @@ const suite = join(modules, "@modelcontextprotocol/conformance/dist/index.js");
 
 /** Scenarios that do not apply, and why. */
 const LEFT_OUT = {
-  "elicitation-sep1034-client-defaults": "questions of servers to a person are not supported",
   "auth/cross-app-access-complete-flow": "an extension for identity providers of enterprises",
 };
 
@@ -142,6 +141,63 @@ async function runServers() {
   return isRight;
 }
 
+/** The scenarios for servers that `windlass serve` offers what they need for. */
+const SERVER_SCENARIOS = [
+  "server-initialize", "ping", "tools-list", "dns-rebinding-protection", "server-sse-polling", "server-sse-multiple-streams",
+];
+
+/** Adds the token to every request: the suite cannot. Everything else, such as Host and Origin, stays. */
+function addToken(port, token) {
+  const proxy = createServer((incoming, outgoing) => {
+    const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
+    // The address of the proxy stands for that of the server; any other one is passed on.
+    const own = (text) => text?.replace(new RegExp(`^(http://)?(localhost|127\\.0\\.0\\.1):${proxy.address().port}$`), `$1$2:${port}`);
+    for (const name of ["host", "origin"]) if (headers[name]) headers[name] = own(headers[name]);
+    const forwarded = httpRequest({ port, host: "127.0.0.1", path: incoming.url, method: incoming.method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(outgoing);
+    });
+    forwarded.on("error", () => outgoing.destroy());
+    outgoing.on("close", () => forwarded.destroy());
+    incoming.pipe(forwarded);
+  });
+  return new Promise((resolve) => proxy.listen(0, "127.0.0.1", () => resolve(proxy)));
+}
+
+/** Runs the scenarios for servers against `windlass serve`. */
+async function runServerScenarios() {
+  const home = mkdtempSync(join(tmpdir(), "windlass-mcp-"));
+  const state = join(home, "state");
+  writeFileSync(join(home, "a.script"), 'when any\n  say "done"\n');
+  const words = ["serve", "--listen", "127.0.0.1:0", "--script", "a.script", "--store", "w.db"];
+  const env = { PATH: process.env.PATH, HOME: home, WINDLASS_HOME: state };
+  const server = spawn(process.env.WINDLASS, words, { cwd: home, env, stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    const line = await new Promise((resolve) => server.stdout.once("data", (data) => resolve(String(data))));
+    const port = Number(line.trim().split(":").at(-1));
+    const proxy = await addToken(port, readFileSync(join(state, "server-token"), "utf8").trim());
+    const url = `http://localhost:${proxy.address().port}/mcp`;
+    let isRight = true;
+    for (const name of SERVER_SCENARIOS) {
+      const child = spawn(node, [suite, "server", "--url", url, "--scenario", name]);
+      let output = "";
+      child.stdout.on("data", (data) => (output += data));
+      child.stderr.on("data", (data) => (output += data));
+      const code = await new Promise((resolve) => child.on("close", resolve));
+      console.log(`${code === 0 ? "ok    " : "FAILED"} serve-${name}`);
+      if (code !== 0) console.log(output);
+      isRight = isRight && code === 0;
+    }
+    proxy.closeAllConnections();
+    proxy.close();
+    return isRight;
+  } finally {
+    server.kill();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
 const servers = await runServers();
+const serve = await runServerScenarios();
 const conformance = await runConformance();
-process.exit(servers && conformance ? 0 : 1);
+process.exit(servers && serve && conformance ? 0 : 1);

@@ -144,6 +144,8 @@ async fn call_of_a_tool() -> Result<f64> {
 
 fn call_context() -> CallContext {
     CallContext {
+        answered_requests: Vec::new(),
+        files: None,
         lane: LaneId::from("conversation:bench"),
         call: CallId { model_call: 1, index: 0 },
         idempotency_key: Arc::from("key"),

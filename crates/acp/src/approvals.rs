@@ -12,6 +12,7 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::Value;
 use tokio::sync::watch;
+use windlass::core::call::input_request::RequestedInput;
 use windlass::{Approval, ApprovalKind, ApprovalRequest};
 
 use crate::editor::Editor;
@@ -238,6 +239,23 @@ fn choices_for(request: &ApprovalRequest) -> (Option<String>, Vec<Choice>) {
             choices.extend(always);
             choices.push(Choice::reject("Reject", "the user rejected this call"));
             (None, choices)
+        }
+        ApprovalKind::ToolRequest { request } => {
+            let title = format!("{} asks: {}", request.from, request.message);
+            let agree = match &request.wants {
+                RequestedInput::Page { .. } => Some("I opened the page"),
+                RequestedInput::Form { .. } => {
+                    let has_defaults = request.form().is_some_and(|form| form.fill_in("").is_ok());
+                    has_defaults.then_some("Send the default values")
+                }
+            };
+            let mut choices: Vec<_> = agree.map(Choice::allow).into_iter().collect();
+            choices.push(Choice::reject("Decline", "the user declined"));
+            let page = match &request.wants {
+                RequestedInput::Page { url } => format!(" ({url})"),
+                RequestedInput::Form { .. } => String::new(),
+            };
+            (Some(title + &page), choices)
         }
         ApprovalKind::InterruptedCall => {
             let title = format!(

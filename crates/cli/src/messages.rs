@@ -34,6 +34,7 @@ mod stop;
 mod task_list;
 #[cfg(feature = "server")]
 mod tokens;
+mod tool_request;
 mod trust;
 
 pub(crate) use agents::{
@@ -121,4 +122,4 @@ pub(crate) use trust::{
     TRUST_CHOICES, TRUST_CHOICES_HELP, folder_name, folder_untrusted, grant_lines,
     too_much_to_trust, trust_question,
 };
-pub(crate) use windlass::messages::stop_reason;
+pub(crate) use windlass::messages::{form_problem, stop_reason};

@@ -8,6 +8,7 @@ mod background;
 mod channel_loop;
 mod control_requests;
 mod conversation;
+mod elicitation;
 mod frame_writer;
 mod hook_callbacks;
 mod host_requests;

@@ -36,8 +36,10 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::CommandRejected { .. }
         | Record::AnomalyDetected { .. }
         | Record::ReplyDropped { .. }
-        | Record::SleepDetected {}
-        | Record::QuestionAnswered { .. } => {}
+        | Record::SleepDetected {} => {}
+        Record::QuestionAnswered { message } => {
+            pauses::apply_question_answered(c, input, *message);
+        }
         Record::SteeringQueued { message } => prompts::apply_steering_queued(c, input, *message),
         Record::ToolContextAdded { index } => prompts::apply_tool_context(c, input, *index),
         Record::InstructionsAdded { message } => {

@@ -6,6 +6,10 @@ pub mod call_order;
 mod call_order_tests;
 pub mod call_state;
 pub(crate) mod error_chain;
+pub mod input_form;
+#[cfg(test)]
+mod input_form_tests;
+pub mod input_request;
 pub mod jitter;
 #[cfg(test)]
 mod jitter_tests;

@@ -88,6 +88,9 @@ impl McpService {
             AnswerAcceptance::CallChanged => {
                 Err("the answer is about another call; look at the question again".to_owned())
             }
+            AnswerAcceptance::FormNotFilled(problem) => {
+                Err(windlass::messages::form_problem(&problem))
+            }
             AnswerAcceptance::NotAnAnswer => {
                 Err(format!("the question takes {}", answer_names(&open).join(", ")))
             }

@@ -4,14 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use windlass_runtime::ports::CallHeartbeat;
 
 use crate::connection::{McpConnection, McpError};
+use crate::elicitation::{UserRequests, required_pages};
+use crate::ongoing_call::{CurrentHeartbeat, PAGES_REQUIRED};
 use crate::plain_text::plain_text;
 use crate::server_inbox::ServerInbox;
 
 /// Length of an error message of a server, in characters.
 const MAX_ERROR_CHARS: usize = 2_000;
+
+/// Who follows a call: what keeps it alive, and who answers what the server asks the user.
+#[derive(Clone)]
+pub(crate) struct CallFollower {
+    pub(crate) heartbeat: CurrentHeartbeat,
+    pub(crate) requests: UserRequests,
+}
 
 /// Sends requests to a server and reads its answers.
 pub(crate) struct McpClient {
@@ -39,20 +47,20 @@ impl McpClient {
         self.send_request(id, method, params).await
     }
 
-    /// Sends a request whose progress keeps a call alive, and returns its result.
-    pub(crate) async fn request_with_progress(
+    /// Calls a tool. Progress keeps the call alive, and what the server asks the user reaches the
+    /// follower.
+    pub(crate) async fn call_tool(
         &self,
-        method: &str,
         mut params: Value,
-        heartbeat: CallHeartbeat,
+        follower: CallFollower,
     ) -> Result<Value, McpError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         if let Some(meta) = params.get_mut("_meta").and_then(Value::as_object_mut) {
             meta.insert("progressToken".to_owned(), json!(id));
         }
-        self.inbox.follow_progress(id, heartbeat);
+        self.inbox.follow_call(id, follower);
         let _followed = FollowedRequest { inbox: &self.inbox, id };
-        self.send_request(id, method, params).await
+        self.send_request(id, "tools/call", params).await
     }
 
     async fn send_request(&self, id: u64, method: &str, params: Value) -> Result<Value, McpError> {
@@ -60,6 +68,12 @@ impl McpClient {
         let mut answer = self.connection.exchange(request).await?;
         if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
             let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+            if code == PAGES_REQUIRED {
+                let pages = required_pages(self.inbox.server(), error);
+                if !pages.is_empty() {
+                    return Err(McpError::PagesRequired(pages));
+                }
+            }
             let message = error.get("message").and_then(Value::as_str).unwrap_or("unknown error");
             return Err(McpError::Refused { code, message: plain_text(message, MAX_ERROR_CHARS) });
         }
@@ -83,6 +97,6 @@ struct FollowedRequest<'a> {
 
 impl Drop for FollowedRequest<'_> {
     fn drop(&mut self) {
-        self.inbox.forget_progress(self.id);
+        self.inbox.forget_call(self.id);
     }
 }

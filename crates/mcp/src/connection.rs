@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use windlass_core::call::input_request::InputRequest;
 use windlass_runtime::ports::BoxFuture;
 
 use crate::server_inbox::ServerInbox;
@@ -65,6 +66,9 @@ pub enum McpError {
         /// What the server says.
         message: String,
     },
+    /// The call is refused until the user has opened these pages.
+    #[error("the server requires a page to be opened first")]
+    PagesRequired(Vec<InputRequest>),
     /// The answer does not follow the protocol.
     #[error("the server sent an invalid answer: {0}")]
     Invalid(String),

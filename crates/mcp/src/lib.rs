@@ -10,11 +10,13 @@
 
 mod client;
 mod connection;
+mod elicitation;
 mod header_sources;
 mod http;
 mod managed_server;
 mod mcp_tool;
 mod oauth;
+mod ongoing_call;
 mod paged_list;
 mod plain_text;
 mod prompts;

@@ -8,10 +8,12 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
+use windlass_core::log::ids::LaneId;
 use windlass_runtime::ports::Clock;
 
 use crate::connection::{McpConnector, McpError};
 use crate::mcp_tool::McpTool;
+use crate::ongoing_call::{OngoingCall, SuspendedCalls};
 use crate::server::McpServer;
 use crate::server_inbox::ServerInbox;
 use crate::tool_definition::ToolDefinition;
@@ -136,6 +138,7 @@ pub struct ManagedServer {
     tools: Mutex<KnownTools>,
     /// Up to which announced change the tools were read.
     changes_read: watch::Sender<u64>,
+    suspended: SuspendedCalls,
     wish: watch::Sender<Wish>,
     /// Whether the connection is wanted: a server whose tools are known rests until then.
     is_wanted: watch::Sender<bool>,
@@ -152,7 +155,7 @@ impl ManagedServer {
         changes: watch::Sender<u64>,
     ) -> Arc<Self> {
         let roots: Vec<_> = spec.roots.iter().map(std::path::PathBuf::as_path).collect();
-        let inbox = Arc::new(ServerInbox::new(&roots));
+        let inbox = Arc::new(ServerInbox::new(&spec.name, &roots));
         let (state, wish) = (watch::Sender::default(), watch::Sender::default());
         let remembered = approvals.remembered(&spec.name);
         let are_remembered = !remembered.is_empty();
@@ -167,6 +170,7 @@ impl ManagedServer {
             state,
             tools,
             changes_read,
+            suspended: SuspendedCalls::default(),
             wish,
             is_wanted: watch::Sender::new(!are_remembered),
             changes,
@@ -206,6 +210,16 @@ impl ManagedServer {
     #[must_use]
     pub fn log_lines(&self) -> Vec<String> {
         self.inbox.log_lines()
+    }
+
+    /// Keeps a call until the user has answered.
+    pub(crate) fn suspend(&self, of: (Arc<str>, LaneId), call: OngoingCall) {
+        self.suspended.keep(self.clock.now(), of, call);
+    }
+
+    /// Returns the calls that wait for an answer of the user.
+    pub(crate) fn suspended(&self) -> &SuspendedCalls {
+        &self.suspended
     }
 
     pub(crate) fn call_timeout_ms(&self) -> u64 {
@@ -447,6 +461,7 @@ impl Supervisor {
             tokio::select! {
                 error = client.connection().wait_until_lost() => return Some(error),
                 _ = self.wishes.changed() => return None,
+                () = client.inbox().wait_for_changed_prompts() => connected.read_prompts().await,
                 () = client.inbox().wait_for_changed_tools() => {
                     let announced = client.inbox().announced_changes();
                     let changed = connected.read_tools().await;

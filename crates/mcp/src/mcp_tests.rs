@@ -39,7 +39,7 @@ fn server<F: Fn(&str, &Value) -> Value>(answer: F) -> Arc<FakeServer<F>> {
 async fn connect<F: Fn(&str, &Value) -> Value + Send + Sync + 'static>(
     fake: &Arc<FakeServer<F>>,
 ) -> Result<McpServer, McpError> {
-    McpServer::connect("desk", fake.clone(), Arc::new(ServerInbox::new(&[]))).await
+    McpServer::connect("desk", fake.clone(), Arc::new(ServerInbox::new("desk", &[]))).await
 }
 
 struct FakeConnector<F>(Arc<FakeServer<F>>);
@@ -70,6 +70,10 @@ async fn supervise<F: Fn(&str, &Value) -> Value + Send + Sync + 'static>(
     });
     servers.wait_until_settled(10_000).await;
     servers
+}
+
+fn outcome_of(result: &Value) -> ToolOutcome {
+    outcome_of_result(result, &[], None)
 }
 
 fn result(value: Value) -> Value {
@@ -139,7 +143,7 @@ fn names_have_only_characters_that_providers_accept() {
 
 #[test]
 fn every_kind_of_content_reaches_the_model() {
-    let outcome = outcome_of_result(&json!({"content": [
+    let outcome = outcome_of(&json!({"content": [
         {"type": "text", "text": "one"},
         {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
         {"type": "resource_link", "name": "notes", "uri": "file:///notes"},
@@ -150,11 +154,10 @@ fn every_kind_of_content_reaches_the_model() {
     assert_eq!(content[1]["source"]["media_type"], "image/png");
     assert_eq!(content[2]["text"], "notes: file:///notes");
     assert_eq!(content[3]["text"], "a:b:\ninside");
-    let data = outcome_of_result(&json!({"structuredContent": {"n": 1}}));
+    let data = outcome_of(&json!({"structuredContent": {"n": 1}}));
     let data: Value = data.content().unwrap().read().unwrap();
     assert_eq!(data, r#"{"n":1}"#);
-    let failed =
-        outcome_of_result(&json!({"isError": true, "content": [{"type": "text", "text": "no"}]}));
+    let failed = outcome_of(&json!({"isError": true, "content": [{"type": "text", "text": "no"}]}));
     assert!(matches!(failed, ToolOutcome::Failed(error) if &*error.message == "no"));
 }
 
@@ -192,4 +195,60 @@ fn a_configuration_that_cannot_be_used_says_what_to_do() {
         let error = read_config(config).unwrap_err();
         assert!(error.contains(says), "{error}");
     }
+}
+
+/// Opens connections to a fake server, and keeps the inbox of the last one.
+struct InboxKeeper<F> {
+    fake: Arc<FakeServer<F>>,
+    inbox: Arc<Mutex<Option<Arc<ServerInbox>>>>,
+}
+
+impl<F: Fn(&str, &Value) -> Value + Send + Sync + 'static> McpConnector for InboxKeeper<F> {
+    fn connect(
+        &self,
+        inbox: Arc<ServerInbox>,
+    ) -> BoxFuture<'_, Result<Arc<dyn McpConnection>, McpError>> {
+        *self.inbox.lock().unwrap() = Some(inbox);
+        Box::pin(std::future::ready(Ok(self.fake.clone() as Arc<dyn McpConnection>)))
+    }
+}
+
+#[tokio::test]
+async fn prompts_that_change_are_read_again() {
+    let lists = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = Arc::clone(&lists);
+    let fake = server(move |method, _| match method {
+        "initialize" => result(json!({"capabilities": {"prompts": {}, "tools": {}}})),
+        "tools/list" => result(json!({"tools": []})),
+        "prompts/list" => {
+            let count = counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            result(json!({"prompts": [{"name": format!("prompt{count}")}]}))
+        }
+        _ => result(json!({})),
+    });
+    let inbox = Arc::new(Mutex::new(None));
+    let connector = InboxKeeper { fake, inbox: Arc::clone(&inbox) };
+    let approvals = Arc::new(FirstSeenApprovals::default());
+    let servers = McpServers::new(approvals, Arc::new(SystemClock::start()));
+    servers.add(ServerSpec {
+        name: "desk".to_owned(),
+        connector: Arc::new(connector),
+        roots: Vec::new(),
+        startup_ms: 10_000,
+        call_timeout_ms: 10_000,
+        scope: "dynamic".to_owned(),
+        config: Value::Null,
+    });
+    servers.wait_until_settled(10_000).await;
+    let managed = servers.find("desk").unwrap();
+    let names = || managed.prompts().iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(), ["prompt0"]);
+    let told = inbox.lock().unwrap().clone().unwrap();
+    told.on_notification("notifications/prompts/list_changed", &Value::Null);
+    let changed = async {
+        while names() != ["prompt1"] {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(10), changed).await.unwrap();
 }

@@ -2,23 +2,26 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use windlass_core::call::call_facts::{CallFacts, Interruptibility, Repeatability};
 use windlass_core::call::call_order::TouchedResources;
+use windlass_core::call::input_request::{
+    AnsweredRequest, InputRequest, MAX_REQUESTS, RequestAnswer,
+};
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::LaneId;
 use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::HumanAvailability;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use crate::connection::McpError;
 use crate::managed_server::ManagedServer;
+use crate::ongoing_call::{CallProgress, CalledTool, OngoingCall, call_parameters};
+use crate::plain_text::plain_text;
 use crate::result_content::outcome_of_result;
-use crate::server::McpServer;
 use crate::tool_definition::{ToolAnnotations, ToolDefinition};
 use crate::tool_name::qualified_tool_name;
-
-/// The name under which a server finds the key that is equal for every attempt of one call.
-const IDEMPOTENCY_KEY: &str = "windlass/idempotencyKey";
 
 /// A tool of an MCP server.
 pub struct McpTool {
@@ -76,12 +79,11 @@ impl Tool for McpTool {
     }
 
     fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(async move {
-            match self.call(&context, input.read().unwrap_or_default()).await {
-                Ok(result) => outcome_of_result(&result),
-                Err(error) => ToolOutcome::Failed(tool_error(self.server.name(), &error)),
-            }
-        })
+        Box::pin(async move { self.call(&context, input.read().unwrap_or_default()).await })
+    }
+
+    fn on_lane_released(&self, lane: &LaneId) {
+        self.server.suspended().cancel_lane(lane);
     }
 
     fn needs_workspace(&self) -> bool {
@@ -90,42 +92,105 @@ impl Tool for McpTool {
 }
 
 impl McpTool {
-    /// Returns the connection on which the tool is still what was offered: a server may describe its
-    /// tools differently once it is connected.
-    async fn checked_connection(
-        &self,
-        connect: impl Future<Output = Result<Arc<McpServer>, McpError>>,
-    ) -> Result<Arc<McpServer>, McpError> {
-        let connected = connect.await?;
-        self.server.wait_until_tools_are_known().await;
-        let is_offered = self.server.offers(&self.remote_name, &self.definition_hash);
-        is_offered.then_some(connected).ok_or(McpError::ToolChanged)
+    /// Calls the tool, or takes up a call that waited for an answer of the user.
+    async fn call(&self, context: &CallContext, arguments: Value) -> ToolOutcome {
+        let key = &context.idempotency_key;
+        let mut given: Vec<AnsweredRequest> = context.answered_requests.clone();
+        let mut call = match self.take_up(key, &mut given) {
+            Some(call) => call,
+            None if is_declined(&given) => return self.declined_outcome(),
+            None => OngoingCall::start(
+                self.called_tool(),
+                call_parameters(&self.remote_name, arguments, key),
+            ),
+        };
+        call.beat_with(context.heartbeat.clone());
+        let mut notes = Vec::new();
+        loop {
+            let request = match call.next().await {
+                CallProgress::Ended(Ok(result)) => {
+                    return outcome_of_result(&result, &notes, context.files.as_deref());
+                }
+                CallProgress::Ended(Err(error)) => {
+                    return ToolOutcome::Failed(tool_error(self.server.name(), &error));
+                }
+                CallProgress::Asks(request) => request,
+            };
+            // A call that was sent again asks what was answered already.
+            if let Some(at) = given.iter().position(|answered| answered.request == request) {
+                call.answer(given.swap_remove(at).answer);
+                continue;
+            }
+            let asked = context.answered_requests.len() + notes.len();
+            if can_ask_human(context) && asked < MAX_REQUESTS {
+                self.server.suspend((Arc::clone(key), context.lane.clone()), call);
+                return ToolOutcome::InputRequested(request);
+            }
+            let answer = match asked < MAX_REQUESTS {
+                true => request.unattended_answer(),
+                false => RequestAnswer::Declined {},
+            };
+            if notes.len() < MAX_REQUESTS {
+                notes.push(unattended_note(&request, &answer));
+            }
+            call.answer(answer);
+        }
     }
 
-    /// Calls the tool. A session that the server has forgotten is opened anew, because the server
-    /// has not looked at the call; nothing else is repeated.
-    async fn call(&self, context: &CallContext, arguments: Value) -> Result<Value, McpError> {
-        let call = json!({
-            "name": self.remote_name,
-            "arguments": arguments,
-            "_meta": {IDEMPOTENCY_KEY: &*context.idempotency_key},
-        });
-        let connected = self.checked_connection(self.server.connected()).await?;
-        let request = |server: &McpServer| {
-            let (client, call) = (Arc::clone(server.client()), call.clone());
-            let heartbeat = context.heartbeat.clone();
-            async move { client.request_with_progress("tools/call", call, heartbeat).await }
-        };
-        match request(&connected).await {
-            Err(McpError::SessionExpired) => {
-                let reconnected = self.server.connected_after(&connected);
-                let reconnected = self.checked_connection(reconnected).await?;
-                request(&reconnected).await
-            }
-            answered => answered,
+    /// Returns the call that waits for the last answer, answered.
+    fn take_up(&self, key: &str, given: &mut Vec<AnsweredRequest>) -> Option<OngoingCall> {
+        let last = given.last()?;
+        let mut call = self.server.suspended().take(key)?;
+        if call.asked() != Some(&last.request) {
+            return None;
+        }
+        call.answer(last.answer.clone());
+        // It has had the earlier answers, too.
+        given.clear();
+        Some(call)
+    }
+
+    /// The result of a call whose request was declined after its connection was lost: it is not sent
+    /// again for that.
+    fn declined_outcome(&self) -> ToolOutcome {
+        let name = self.server.name();
+        let message = format!(
+            "MCP server {name}: the user declined what it asked, and it no longer waits for the answer"
+        );
+        let hint = "its effects are unknown: check what it did before calling it again";
+        ToolOutcome::Failed(ToolError::new("mcp_declined", &message, hint))
+    }
+
+    fn called_tool(&self) -> CalledTool {
+        CalledTool {
+            server: Arc::downgrade(&self.server),
+            remote_name: self.remote_name.clone(),
+            definition_hash: self.definition_hash.clone(),
         }
     }
 }
+
+fn is_declined(given: &[AnsweredRequest]) -> bool {
+    given.last().is_some_and(|last| last.answer == RequestAnswer::Declined {})
+}
+
+fn can_ask_human(context: &CallContext) -> bool {
+    let settings = context.settings.as_ref();
+    settings.is_some_and(|settings| settings.rules.human == HumanAvailability::Available)
+}
+
+/// Tells the model how a request to the user was answered without one.
+fn unattended_note(request: &InputRequest, answer: &RequestAnswer) -> String {
+    let what = match answer {
+        RequestAnswer::Accepted { .. } => "it got the default values",
+        RequestAnswer::Declined {} => "it was declined",
+    };
+    let message = plain_text(&request.message, MAX_NOTE_CHARS);
+    format!("[{} asked the user: {message:?}. No one could be asked; {what}.]", request.from)
+}
+
+/// Length of a question in a note, in characters.
+const MAX_NOTE_CHARS: usize = 300;
 
 pub(crate) fn tool_error(server: &str, error: &McpError) -> ToolError {
     let (code, hint) = match error {
@@ -145,7 +210,9 @@ pub(crate) fn tool_error(server: &str, error: &McpError) -> ToolError {
             "it had no effect; use the tools that are offered now. If it is withheld, the user can \
              look at the change and run `windlass mcp reset-approvals`",
         ),
-        McpError::Refused { .. } => ("mcp_error", "change the input or do without the tool"),
+        McpError::Refused { .. } | McpError::PagesRequired(_) => {
+            ("mcp_error", "change the input or do without the tool")
+        }
         McpError::Invalid(_) => ("mcp_protocol", "do without the tool"),
     };
     ToolError::new(code, &format!("MCP server {server}: {error}"), hint)

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::connection::McpError;
 use crate::managed_server::ManagedServer;
 use crate::plain_text::plain_text;
-use crate::result_content::content_block;
+use crate::result_content::{DataFiles, content_block};
 use crate::tool_name::qualified_tool_name;
 
 /// Maximum number of prompts of one server.
@@ -76,7 +76,7 @@ impl ManagedServer {
     #[must_use]
     pub fn prompts(&self) -> Vec<PromptDefinition> {
         match self.state() {
-            crate::ServerState::Connected(server) => server.prompts().to_vec(),
+            crate::ServerState::Connected(server) => server.prompts(),
             _ => Vec::new(),
         }
     }
@@ -111,7 +111,8 @@ impl ManagedServer {
 /// A message of a prompt. All of them become one message of the user, so an answer says that it is
 /// one.
 fn message_block(message: &Value) -> Value {
-    let mut block = content_block(message.get("content").unwrap_or(&Value::Null));
+    let mut block =
+        content_block(message.get("content").unwrap_or(&Value::Null), &DataFiles::default());
     let is_answer = message.get("role") == Some(&json!("assistant"));
     if let Some(text) = block.get_mut("text").filter(|_| is_answer)
         && let Some(said) = text.as_str()

@@ -7,7 +7,7 @@ use crate::connection::McpError;
 use crate::managed_server::ManagedServer;
 use crate::paged_list::read_list;
 use crate::plain_text::plain_text;
-use crate::result_content::resource_block;
+use crate::result_content::{DataFiles, resource_block};
 
 /// Maximum number of resources of one server.
 const MAX_RESOURCES: usize = 10_000;
@@ -87,6 +87,7 @@ impl ManagedServer {
         let contents = result.get("contents").and_then(Value::as_array);
         let contents = contents
             .ok_or_else(|| McpError::Invalid("resources/read has no contents".to_owned()))?;
-        Ok(contents.iter().map(resource_block).collect())
+        let files = DataFiles::default();
+        Ok(contents.iter().map(|content| resource_block(content, &files)).collect())
     }
 }

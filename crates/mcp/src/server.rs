@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::client::McpClient;
@@ -27,7 +28,7 @@ pub struct McpServer {
     instructions: Option<String>,
     capabilities: Value,
     tools: Vec<ToolDefinition>,
-    prompts: Vec<PromptDefinition>,
+    prompts: Mutex<Vec<PromptDefinition>>,
     client: Arc<McpClient>,
 }
 
@@ -69,16 +70,20 @@ impl McpServer {
             instructions,
             capabilities,
             tools: Vec::new(),
-            prompts: Vec::new(),
+            prompts: Mutex::default(),
             client: Arc::new(client),
         };
         server.tools = server.read_tools().await?;
-        if server.has_capability("prompts") {
-            let listed = read_list(&server.client, ("prompts/list", "prompts"), MAX_PROMPTS).await;
-            // Tools work without them.
-            server.prompts = listed.unwrap_or_default();
-        }
+        server.read_prompts().await;
         Ok(server)
+    }
+
+    /// Reads the prompts of the server as they are now. Tools work without them.
+    pub(crate) async fn read_prompts(&self) {
+        if self.has_capability("prompts") {
+            let listed = read_list(&self.client, ("prompts/list", "prompts"), MAX_PROMPTS).await;
+            *self.prompts.lock() = listed.unwrap_or_default();
+        }
     }
 
     /// Reads the tools of the server as they are now.
@@ -128,10 +133,10 @@ impl McpServer {
         &self.tools
     }
 
-    /// Returns the prompts that the server offered when it was connected.
+    /// Returns the prompts that the server offers.
     #[must_use]
-    pub fn prompts(&self) -> &[PromptDefinition] {
-        &self.prompts
+    pub fn prompts(&self) -> Vec<PromptDefinition> {
+        self.prompts.lock().clone()
     }
 
     pub(crate) fn client(&self) -> &Arc<McpClient> {

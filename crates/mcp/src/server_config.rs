@@ -172,7 +172,7 @@ pub fn check_server_name(name: &str) -> Result<(), InvalidServerConfig> {
     let count = name.chars().count();
     if count == 0 || count > MAX_NAME_CHARS || !name.chars().all(is_valid) {
         return Err(invalid(format!(
-            "a name has 1 to {MAX_NAME_CHARS} letters, digits, `-`, `_` and `.`"
+            "a name has 1 to {MAX_NAME_CHARS} letters, digits, spaces, `-`, `_` and `.`"
         )));
     }
     match name.contains("__") {

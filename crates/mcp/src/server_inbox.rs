@@ -7,8 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use windlass_runtime::ports::CallHeartbeat;
+use windlass_runtime::ports::BoxFuture;
 
+use crate::client::CallFollower;
+use crate::elicitation::{AskingCalls, parse_request};
+use crate::ongoing_call::CurrentHeartbeat;
 use crate::plain_text::plain_text;
 
 /// JSON-RPC: there is no such method.
@@ -26,26 +29,40 @@ const MAX_PROGRESS_TOKENS: usize = 1_000;
 /// Receives what one server sends by itself. Everything in it is bounded.
 #[derive(Default)]
 pub struct ServerInbox {
+    /// The name that the configuration gives the server.
+    server: String,
     /// The folders that the server may know of.
     roots: Vec<String>,
     tools_changed: Notify,
     /// How often the server said that its tools have changed.
     announced_changes: AtomicU64,
-    progress: Mutex<HashMap<u64, CallHeartbeat>>,
+    prompts_changed: Notify,
+    progress: Mutex<HashMap<u64, CurrentHeartbeat>>,
+    asking: AskingCalls,
     log: Mutex<Vec<String>>,
 }
 
 impl ServerInbox {
     /// Creates an inbox for a server that may know of these folders.
     #[must_use]
-    pub fn new(roots: &[&Path]) -> Self {
+    pub fn new(server: &str, roots: &[&Path]) -> Self {
         let uri = |path: &&Path| format!("file://{}", encode_path(path));
-        Self { roots: roots.iter().map(uri).collect(), ..Self::default() }
+        let roots = roots.iter().map(uri).collect();
+        Self { server: server.to_owned(), roots, ..Self::default() }
     }
 
     /// What the client can do, for the handshake.
     pub(crate) fn capabilities(&self) -> Value {
-        if self.roots.is_empty() { json!({}) } else { json!({"roots": {}}) }
+        let mut offered = json!({"elicitation": {"form": {}, "url": {}}});
+        if let (false, Some(offered)) = (self.roots.is_empty(), offered.as_object_mut()) {
+            offered.insert("roots".to_owned(), json!({}));
+        }
+        offered
+    }
+
+    /// Returns the name that the configuration gives the server.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
     }
 
     /// Handles a notification.
@@ -55,6 +72,7 @@ impl ServerInbox {
                 self.announced_changes.fetch_add(1, Ordering::SeqCst);
                 self.tools_changed.notify_one();
             }
+            "notifications/prompts/list_changed" => self.prompts_changed.notify_one(),
             "notifications/progress" => self.on_progress(params),
             "notifications/message" => self.on_log_message(params),
             _ => {}
@@ -80,27 +98,45 @@ impl ServerInbox {
         }
     }
 
-    /// Answers a request, as a JSON-RPC message.
-    pub(crate) fn respond(&self, id: &Value, method: &str) -> Value {
-        match self.on_request(method) {
+    /// Answers a request, as a JSON-RPC message. `stream_of` is the request of the client on whose
+    /// stream it came, where the transport knows that.
+    pub(crate) fn respond(
+        &self,
+        message: &Value,
+        (id, method): (&Value, &str),
+        stream_of: Option<u64>,
+    ) -> ServerAnswer {
+        let to_message = |id: &Value, answer: Result<Value, (i64, String)>| match answer {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err((code, message)) => {
                 json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
             }
+        };
+        if method != "elicitation/create" {
+            return ServerAnswer::Now(to_message(id, self.on_request(method)));
+        }
+        match parse_request(&self.server, message.get("params").unwrap_or(&Value::Null)) {
+            Err(refused) => ServerAnswer::Now(to_message(id, Err(refused))),
+            Ok(request) => {
+                let (asked, id) = (self.asking.ask(request, stream_of), id.clone());
+                ServerAnswer::Later(Box::pin(async move { to_message(&id, Ok(asked.await)) }))
+            }
         }
     }
 
-    /// The heartbeat beats when the server reports progress of the request with this id.
-    pub(crate) fn follow_progress(&self, id: u64, heartbeat: CallHeartbeat) {
+    /// Follows the call whose request has this id.
+    pub(crate) fn follow_call(&self, id: u64, follower: CallFollower) {
         let mut followed = self.progress.lock();
         if followed.len() < MAX_PROGRESS_TOKENS {
-            followed.insert(id, heartbeat);
+            followed.insert(id, follower.heartbeat);
+            self.asking.add(id, follower.requests);
         }
     }
 
     /// The request with this id has ended.
-    pub(crate) fn forget_progress(&self, id: u64) {
+    pub(crate) fn forget_call(&self, id: u64) {
         self.progress.lock().remove(&id);
+        self.asking.remove(id);
     }
 
     fn on_progress(&self, params: &Value) {
@@ -140,10 +176,23 @@ impl ServerInbox {
         self.announced_changes.load(Ordering::SeqCst)
     }
 
+    /// Waits until the server says that its prompts have changed.
+    pub(crate) async fn wait_for_changed_prompts(&self) {
+        self.prompts_changed.notified().await;
+    }
+
     /// Waits until the server says that its tools have changed.
     pub(crate) async fn wait_for_changed_tools(&self) {
         self.tools_changed.notified().await;
     }
+}
+
+/// The answer to a request of a server.
+pub(crate) enum ServerAnswer {
+    /// It is known at once.
+    Now(Value),
+    /// It takes a while, such as when the user is asked.
+    Later(BoxFuture<'static, Value>),
 }
 
 /// The path as part of a URI.

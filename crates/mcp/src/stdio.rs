@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use windlass_runtime::ports::BoxFuture;
 
 use crate::connection::{McpConnection, McpConnector, McpError};
-use crate::server_inbox::ServerInbox;
+use crate::server_inbox::{ServerAnswer, ServerInbox};
 use line_reader::{LineReader, ReadLine};
 use pending_requests::PendingRequests;
 
@@ -274,9 +274,17 @@ impl MessageReader {
         let id = message.get("id").filter(|id| !id.is_null());
         match (message.get("method").and_then(Value::as_str), id) {
             (Some(method), Some(id)) => {
-                let answer = self.inbox.respond(id, method);
+                let answers = self.answers.clone();
                 // A server that asks without reading the answers gets none.
-                drop(self.answers.upgrade().map(|answers| answers.try_send(answer)));
+                let send = move |answer| {
+                    drop(answers.upgrade().map(|answers| answers.try_send(answer)));
+                };
+                match self.inbox.respond(&message, (id, method), None) {
+                    ServerAnswer::Now(answer) => send(answer),
+                    ServerAnswer::Later(answer) => {
+                        tokio::spawn(async move { send(answer.await) });
+                    }
+                }
             }
             (Some(method), None) => {
                 self.inbox.on_notification(method, message.get("params").unwrap_or(&Value::Null));

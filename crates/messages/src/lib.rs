@@ -8,6 +8,7 @@
 //! Not here: how messages are delivered (queues, subscriptions, standard output).
 
 mod explanation;
+mod form_text;
 mod iso_time;
 mod message;
 mod message_place;
@@ -24,6 +25,7 @@ pub use explanation::{
     LostAttempts, ModelCallUse, RepeatedCall, RunFacts, RunFactsBuilder, SubAgentFact,
     SubAgentState, TextExcerpt, find_schema_conflicts,
 };
+pub use form_text::form_problem;
 pub use iso_time::format_iso_time;
 pub use message::{
     AssistantMessage, CompactMetadata, CompactTrigger, CompactionStatus, ContentBlock,

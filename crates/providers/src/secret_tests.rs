@@ -10,6 +10,15 @@ fn a_secret_does_not_show_itself() {
     assert!(!format!("{:?}", Redactor::new([&secret])).contains("topsecret"));
 }
 
+// Protocol case 92.
+#[test]
+fn a_panic_that_names_a_secret_does_not_show_it() {
+    let secret = Secret::new(KEY);
+    let panic = std::panic::catch_unwind(|| panic!("cannot use {secret:?}")).unwrap_err();
+    let message = panic.downcast_ref::<String>().unwrap();
+    assert_eq!(message, "cannot use [redacted]");
+}
+
 #[test]
 fn every_form_of_a_secret_is_taken_out() {
     let redactor = Redactor::new([&Secret::new(KEY)]);

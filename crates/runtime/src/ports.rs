@@ -46,7 +46,7 @@ pub use store::{
     OutboxMessage, RemovedLanes, RunInfo, RunTraceEnd, Store, WorkerId,
 };
 pub use store_error::StoreError;
-pub use tool::{CallContext, Tool};
+pub use tool::{CallContext, ResultFiles, Tool};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -5,7 +5,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use windlass::core::call::input_form::{FieldChoice, FieldKind, FormField};
 use windlass::core::log::ids::QuestionId;
 use windlass::core::log::inbox::{AnswerChannel, AnswerKind, AnswerSource};
 use windlass::core::message::content_block::ToolUse;
@@ -47,14 +48,15 @@ pub(crate) struct QuestionView {
     conversation_id: String,
     /// The agent of the run.
     agent: Option<String>,
-    /// What it is about: `approval`, `uncertain`, `model_question`, `plan`, `guidance`, `budget` or
-    /// `prompt_changed`.
+    /// What it is about: `approval`, `uncertain`, `model_question`, `tool_request`, `plan`, `guidance`,
+    /// `budget` or `prompt_changed`.
     kind: &'static str,
     /// The question, in a sentence.
     text: String,
     /// The answers that it takes, each with what follows from it.
     answers: Vec<AnswerChoice>,
-    /// The choices that the model offers for a `model_question`, as in its call.
+    /// The choices that the model offers for a `model_question`, as in its call; the fields of the form
+    /// of a `tool_request`, in the same form.
     options: Option<Value>,
     /// The tool of the call that it is about.
     tool_name: Option<String>,
@@ -70,6 +72,8 @@ pub(crate) struct QuestionView {
     reason: Option<String>,
     /// The plan to approve, in Markdown.
     plan: Option<String>,
+    /// What a tool asks for in the middle of a call, as recorded: a form or the address of a page.
+    request: Option<Value>,
     /// When the run began to wait, in ISO 8601.
     asked_at: String,
     /// When the question expires, in ISO 8601.
@@ -136,6 +140,10 @@ impl QuestionView {
             QuestionKind::Plan { plan, .. } => Some(plan.to_string()),
             _ => None,
         };
+        let request = match &question.kind {
+            QuestionKind::ToolRequest { request, .. } => serde_json::to_value(request).ok(),
+            _ => None,
+        };
         let options = call.and_then(|call| model_options(&question.kind, call));
         Self {
             run_id: open.run.run.to_string(),
@@ -153,20 +161,44 @@ impl QuestionView {
             folder: open.folder().map(str::to_owned),
             reason: open.reason().map(str::to_owned),
             plan,
+            request,
             asked_at: format_iso_time(open.run.at),
             expires_at: question.expires_at.map(format_iso_time),
         }
     }
 }
 
-/// The questions that the model asks with its tool, with the choices it offers.
+/// The questions that the model asks with its tool, or the fields of the form of another tool, with
+/// their choices.
 fn model_options(kind: &QuestionKind, call: &ToolUse) -> Option<Value> {
     match kind {
         QuestionKind::ModelQuestion { .. } => {
             call.input.read::<Value>().ok()?.get_mut("questions").map(Value::take)
         }
+        QuestionKind::ToolRequest { request, .. } => {
+            request.form().map(|form| form.fields.iter().map(field_options).collect())
+        }
         _ => None,
     }
+}
+
+/// A field of the form of a tool, in the form of a question: each choice is what to answer.
+fn field_options(field: &FormField) -> Value {
+    let name = &field.name;
+    let choices = match &field.kind {
+        FieldKind::OneOf(choices) | FieldKind::SomeOf(choices) => choices.as_slice(),
+        FieldKind::Text | FieldKind::Number | FieldKind::Integer | FieldKind::YesNo => &[],
+    };
+    let option = |choice: &FieldChoice| json!({"label": format!("{name}={}", choice.value), "description": choice.title});
+    let need = if field.is_required { "required" } else { "optional" };
+    let about = field.description.as_ref().or(field.title.as_ref());
+    let about = about.map(|about| format!(": {about}")).unwrap_or_default();
+    json!({
+        "header": name,
+        "question": format!("{name}=… ({need}){about}"),
+        "multiSelect": matches!(field.kind, FieldKind::SomeOf(_)),
+        "options": choices.iter().map(option).collect::<Vec<_>>(),
+    })
 }
 
 fn answer_choices(state: &ApiState, open: &OpenQuestion) -> Vec<AnswerChoice> {
@@ -195,6 +227,7 @@ fn kind_name(kind: &QuestionKind) -> &'static str {
         QuestionKind::Approval { .. } => "approval",
         QuestionKind::Uncertain { .. } => "uncertain",
         QuestionKind::ModelQuestion { .. } => "model_question",
+        QuestionKind::ToolRequest { .. } => "tool_request",
         QuestionKind::Plan { .. } => "plan",
         QuestionKind::Guidance { .. } => "guidance",
         QuestionKind::Budget { .. } => "budget",
@@ -289,6 +322,9 @@ async fn answer_open(
             ProblemCode::CallChanged,
             "the answer is about another call; look at the question again",
         )),
+        AnswerAcceptance::FormNotFilled(problem) => {
+            Err(Problem::invalid(windlass::messages::form_problem(&problem)))
+        }
         AnswerAcceptance::NotAnAnswer => {
             let accepted = open.question.kind.accepted_answers().iter();
             let words: Vec<&str> = accepted.map(|kind| answer_name(*kind)).collect();

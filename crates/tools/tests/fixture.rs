@@ -14,6 +14,8 @@ use windlass_tools::{BashTool, EditTool, ReadTool, ToolContext, WriteTool};
 
 pub(crate) fn call_context() -> CallContext {
     CallContext {
+        answered_requests: Vec::new(),
+        files: None,
         lane: LaneId::from("conversation:test"),
         call: CallId { model_call: 1, index: 0 },
         idempotency_key: Arc::from("run-1:toolu_1"),

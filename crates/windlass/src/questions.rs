@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use windlass_core::call::input_form::FormProblem;
 use windlass_core::log::ids::{InboxMessageId, QuestionId};
 use windlass_core::log::inbox::{AnswerSource, HumanAnswer, InboxCommand};
 use windlass_core::log::input::Input;
@@ -31,7 +32,7 @@ pub struct OpenQuestion {
 }
 
 /// What became of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerAcceptance {
     /// The answer is durable; the owner of the conversation acts on it.
     Accepted,
@@ -41,6 +42,8 @@ pub enum AnswerAcceptance {
     CallChanged,
     /// The question takes other answers.
     NotAnAnswer,
+    /// The answer does not fill in the form of the question.
+    FormNotFilled(FormProblem),
 }
 
 impl OpenQuestion {
@@ -156,6 +159,9 @@ impl Windlass {
         }
         if !open.question.kind.accepts(&answer) {
             return Ok(AnswerAcceptance::NotAnAnswer);
+        }
+        if let Some(problem) = open.question.kind.find_form_problem(&answer) {
+            return Ok(AnswerAcceptance::FormNotFilled(problem));
         }
         let store = self.host.store();
         let unread = store.read_inbox(open.run.lane.clone(), SEARCHED_MESSAGES).await?;

@@ -11,6 +11,7 @@ use windlass_core::message::reply::{ModelReply, StopReason, TokenUsage, Truncate
 use windlass_core::permission::HookPreference;
 
 use super::tools;
+use crate::hostile::tools::asks_user;
 
 /// A reply with its name and the facts of its calls.
 #[derive(Debug)]
@@ -116,6 +117,8 @@ pub(crate) enum ToolReturnChoice {
     Fatal,
     TimedOut,
     Interrupted,
+    /// The tool asks the user first.
+    Asks,
 }
 
 pub(crate) fn outcome(back: ToolReturnChoice) -> ToolOutcome {
@@ -128,6 +131,7 @@ pub(crate) fn outcome(back: ToolReturnChoice) -> ToolOutcome {
         ToolReturnChoice::Fatal => ToolOutcome::Failed(error.into_transient().into_fatal()),
         ToolReturnChoice::TimedOut => ToolOutcome::TimedOut { after_ms: 1 },
         ToolReturnChoice::Interrupted => ToolOutcome::Interrupted { after_ms: 1 },
+        ToolReturnChoice::Asks => asks_user("?"),
     }
 }
 

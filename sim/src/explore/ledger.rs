@@ -203,6 +203,10 @@ impl Ledger {
                 self.grants.extend(rule.clone());
             }
             (Some(call), HumanAnswer::Retry {}) => self.clear(call),
+            // The question says that its answer starts the call again.
+            (Some(call), _) if matches!(question.kind, QuestionKind::ToolRequest { .. }) => {
+                self.clear(call);
+            }
             _ => {}
         }
     }
@@ -231,7 +235,8 @@ impl Ledger {
                 | CallState::AwaitingRetry { .. }
                 | CallState::AwaitingChildren(_)
                 | CallState::AwaitingHuman(Question {
-                    kind: QuestionKind::Uncertain { .. }, ..
+                    kind: QuestionKind::Uncertain { .. } | QuestionKind::ToolRequest { .. },
+                    ..
                 })
                 | CallState::Lost => {
                     self.settled.push(call.id);

@@ -119,6 +119,8 @@ fn answer(world: &ExploredState, humans: HumanBehaviour) -> Option<WorldMove> {
             | QuestionKind::Plan { .. },
             _,
         ) => AnswerChoice::Deny,
+        (QuestionKind::ToolRequest { .. }, HumanBehaviour::GoOn) => AnswerChoice::Continue,
+        (QuestionKind::ToolRequest { .. }, _) => AnswerChoice::Deny,
         (QuestionKind::Uncertain { .. }, HumanBehaviour::GoOn) => AnswerChoice::Retry,
         (
             QuestionKind::PromptChanged { .. } | QuestionKind::Guidance { .. },

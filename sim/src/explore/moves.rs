@@ -383,6 +383,7 @@ fn choices(
             &[AnswerChoice::Retry, AnswerChoice::MarkDone, AnswerChoice::Abandon]
         }
         QuestionKind::ModelQuestion { .. } => &[AnswerChoice::Text, AnswerChoice::Deny],
+        QuestionKind::ToolRequest { .. } => &[AnswerChoice::Continue, AnswerChoice::Deny],
         QuestionKind::Plan { .. } => {
             &[AnswerChoice::Allow, AnswerChoice::Continue, AnswerChoice::Deny]
         }

@@ -136,9 +136,10 @@ impl HostileRun {
             QuestionKind::Guidance { .. } if self.rng.chance(50) => {
                 HumanAnswer::Text { text: format!("try {}", self.rng.next_number()).into() }
             }
-            QuestionKind::Guidance { .. } | QuestionKind::PromptChanged { .. } => {
-                HumanAnswer::Continue {}
-            }
+            QuestionKind::ToolRequest { .. } if self.rng.chance(30) => HumanAnswer::deny("no"),
+            QuestionKind::Guidance { .. }
+            | QuestionKind::ToolRequest { .. }
+            | QuestionKind::PromptChanged { .. } => HumanAnswer::Continue {},
             QuestionKind::Budget { .. } => {
                 if self.rng.chance(50) {
                     HumanAnswer::Continue {}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::call::call_facts::{CallFacts, Interruptibility, Repeatability};
 use windlass_core::call::call_order::TouchedResources;
+use windlass_core::call::input_request::{InputRequest, RequestedInput};
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
 
@@ -26,6 +27,14 @@ pub(super) fn facts(name: &str) -> CallFacts {
     }
 }
 
+/// Returns the outcome of a call that asks the user for a value with a default.
+pub(crate) fn asks_user(message: &str) -> ToolOutcome {
+    let schema = serde_json::json!({"properties": {"n": {"type": "integer", "default": 1}}});
+    let wants = RequestedInput::Form { schema: RawJson::encode(&schema) };
+    let (from, message) = ("desk".into(), message.into());
+    ToolOutcome::InputRequested(InputRequest { from, message, wants })
+}
+
 /// Returns the outcome of a call.
 pub(super) fn outcome(rng: &mut SeededRng) -> ToolOutcome {
     let length = usize::try_from(rng.pick(&[0, 20, 20, 400, 6_000, 40_000])).unwrap_or(0);
@@ -37,6 +46,7 @@ pub(super) fn outcome(rng: &mut SeededRng) -> ToolOutcome {
             &serde_json::json!([{ "type": "text", "text": "ש".repeat(length) }]),
         )),
         5 => ToolOutcome::Failed(ToolError::new("sim", "m", "h").into_transient()),
+        6 => asks_user("?"),
         _ => ToolOutcome::Done(RawJson::string(&format!(
             "{} {}",
             rng.next_number(),

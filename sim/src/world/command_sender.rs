@@ -146,6 +146,9 @@ pub(crate) fn sensible(about: &QuestionKind, lane: &LaneId, rng: &mut SeededRng)
         QuestionKind::ModelQuestion { .. } => {
             rng.pick(&[AnswerStyle::Text, AnswerStyle::Text, AnswerStyle::Deny])
         }
+        QuestionKind::ToolRequest { .. } => {
+            rng.pick(&[AnswerStyle::Continue, AnswerStyle::Continue, AnswerStyle::Deny])
+        }
         QuestionKind::Plan { .. } => {
             rng.pick(&[AnswerStyle::Allow, AnswerStyle::Continue, AnswerStyle::Deny])
         }

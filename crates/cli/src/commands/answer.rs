@@ -72,7 +72,10 @@ fn validate_answer(
             };
             Ok(HumanAnswer::Text { text })
         }
-        (_, answer) => Ok(answer),
+        (kind, answer) => match kind.find_form_problem(&answer) {
+            Some(problem) => bail!(messages::form_problem(&problem)),
+            None => Ok(answer),
+        },
     }
 }
 

@@ -140,6 +140,10 @@ impl SessionLoop {
             }
             _ => Vec::new(),
         };
+        let request = match kind {
+            QuestionKind::ToolRequest { request, .. } => Some(request.clone()),
+            _ => None,
+        };
         let mut panel = QuestionPanel {
             place: QuestionPlace { lane: lane.clone(), id: question.id },
             title,
@@ -151,6 +155,7 @@ impl SessionLoop {
             error: None,
             form,
             form_answers: Vec::new(),
+            request,
             input_hash: call.and_then(|call| now.input_hash(call)).map(|hash| Arc::from(&*hash)),
             sandbox: self.sandbox_lines(tool_use),
             shows_sandbox: false,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use windlass::HumanAnswer;
+use windlass::core::call::input_request::InputRequest;
 use windlass::core::log::ids::{LaneId, QuestionId};
 use windlass::core::permission::PermissionRule;
 use windlass::core::run::question::QuestionKind;
@@ -131,6 +132,8 @@ pub(super) struct QuestionPanel {
     /// The questions of a form, and the answers so far.
     pub(super) form: Vec<ModelQuestion>,
     pub(super) form_answers: Vec<String>,
+    /// What a tool asks for, if it does: an answer must fit it.
+    pub(super) request: Option<InputRequest>,
     /// The input that was shown, which an approval is bound to.
     pub(super) input_hash: Option<Arc<str>>,
     /// What the sandbox lets the command do; shown on demand.
@@ -232,7 +235,7 @@ impl QuestionPanel {
             ChoiceMeaning::Text | ChoiceMeaning::Option(_) if !self.form.is_empty() => {
                 return self.answer_form(&choice, &text);
             }
-            ChoiceMeaning::Text => Ok((HumanAnswer::Text { text: text.as_str().into() }, None)),
+            ChoiceMeaning::Text => self.text_answer(&text).map(|answer| (answer, None)),
             ChoiceMeaning::Option(_) => Err("choose an answer".to_owned()),
         };
         match answered {
@@ -242,6 +245,12 @@ impl QuestionPanel {
                 PanelKey::Used
             }
         }
+    }
+
+    fn text_answer(&self, text: &str) -> Result<HumanAnswer, String> {
+        let answer = HumanAnswer::Text { text: text.into() };
+        let checked = self.request.as_ref().map(|request| request.accept(&answer)).transpose();
+        checked.map(|_| answer).map_err(|problem| crate::messages::form_problem(&problem))
     }
 
     fn rule_answer(
@@ -388,6 +397,21 @@ pub(super) fn choices_of(
         QuestionKind::ModelQuestion { .. } => {
             vec![Choice::new('o', "Answer:", Text).with_typed_text()]
         }
+        QuestionKind::ToolRequest { request, .. } => match request.form() {
+            Some(form) => {
+                let mut choices = vec![Choice::new('o', "Answer:", Text).with_typed_text()];
+                if form.fill_in("").is_ok() {
+                    let defaults = Answer(HumanAnswer::Continue {});
+                    choices.push(Choice::new('y', "Send the default values", defaults));
+                }
+                choices.push(Choice::new('n', "Decline", Answer(declined())));
+                choices
+            }
+            None => vec![
+                Choice::new('y', "I opened the page", Answer(HumanAnswer::Continue {})),
+                Choice::new('n', "Decline", Answer(declined())),
+            ],
+        },
         QuestionKind::Guidance { .. } => vec![
             Choice::new('y', "Continue", Answer(HumanAnswer::Continue {})),
             Choice::new('o', "Say how:", Text).with_typed_text(),
@@ -398,6 +422,10 @@ pub(super) fn choices_of(
             Choice::new('n', "No, stop", Answer(HumanAnswer::Abandon {})),
         ],
     }
+}
+
+fn declined() -> HumanAnswer {
+    HumanAnswer::deny("the user declined")
 }
 
 #[cfg(test)]

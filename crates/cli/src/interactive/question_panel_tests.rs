@@ -24,6 +24,7 @@ fn approval() -> QuestionPanel {
         error: None,
         form: Vec::new(),
         form_answers: Vec::new(),
+        request: None,
         input_hash: None,
         sandbox: vec!["Level: read-only".to_owned()],
         shows_sandbox: false,

@@ -58,6 +58,10 @@ pub(crate) fn choice_line(
             "[r] it did not run, run it again  [d] it ran  [a] abandon it:".to_owned()
         }
         (QuestionKind::ModelQuestion { .. }, _) => "Your answer:".to_owned(),
+        (QuestionKind::ToolRequest { request, .. }, _) => match request.form() {
+            Some(_) => "Your values, Enter for the defaults, or `n` to decline:".to_owned(),
+            None => "[y] I opened the page  [n] decline:".to_owned(),
+        },
         (QuestionKind::Plan { .. }, _) => {
             "[y] start the work  [e] start and accept edits  [n] keep planning (you may add what to change):"
                 .to_owned()
@@ -113,6 +117,17 @@ pub(crate) fn choice_help(
         QuestionKind::ModelQuestion { .. } => {
             say("", "your text is sent to the model as the answer");
         }
+        QuestionKind::ToolRequest { request, .. } => match request.form() {
+            Some(_) => {
+                say("", "values are `name=value`, separated by `;`, or one JSON object;");
+                say("", "a form with one field takes the value alone");
+                say("n", "decline: the tool goes on without an answer");
+            }
+            None => {
+                say("y", "you opened the page and did what it asks for");
+                say("n", "decline: the tool goes on without it");
+            }
+        },
         QuestionKind::Guidance { .. } => {
             say("", "your text is sent to the model, and the run continues");
             say("", "Enter continues the run, `stop` ends it");
@@ -149,6 +164,7 @@ pub(crate) fn invalid_choice(
             | QuestionKind::PromptChanged { .. },
             ..,
         ) => "Please answer y or n; ? explains them.",
+        (QuestionKind::ToolRequest { .. }, ..) => "Please answer as the form asks; ? explains it.",
         (QuestionKind::Plan { .. }, ..) => "Please answer y, e or n; ? explains them.",
         (QuestionKind::Uncertain { .. }, ..) => "Please answer r, d or a; ? explains them.",
         (QuestionKind::ModelQuestion { .. } | QuestionKind::Guidance { .. }, ..) => {

@@ -34,6 +34,7 @@ pub(crate) fn command_rejection(reason: &CommandRejection) -> String {
         CommandRejection::AnswerNotAccepted { question, accepted } => {
             return format!("question {question} accepts {}", answer_list(accepted));
         }
+        CommandRejection::FormNotFilled { problem, .. } => return super::form_problem(problem),
         CommandRejection::InputChanged => {
             "the call has another input than the one that was approved; review it again"
         }
@@ -75,6 +76,7 @@ pub(crate) fn accepted_answers(kind: &QuestionKind) -> String {
         QuestionKind::Approval { .. }
         | QuestionKind::Uncertain { .. }
         | QuestionKind::ModelQuestion { .. }
+        | QuestionKind::ToolRequest { .. }
         | QuestionKind::Guidance { .. }
         | QuestionKind::Budget { .. }
         | QuestionKind::PromptChanged { .. } => list,

@@ -15,6 +15,7 @@ pub(crate) fn mcp_server_failed(name: &str, error: &McpError) -> String {
         | McpError::SessionExpired
         | McpError::ToolChanged
         | McpError::Refused { .. }
+        | McpError::PagesRequired(_)
         | McpError::Invalid(_) => format!("MCP server {name} is not available: {error}."),
     }
 }

@@ -17,6 +17,7 @@ use windlass::core::run::question::{Question, QuestionKind};
 use super::{accepted_answers, answer_words, shell_word, stop_reason, stored_name};
 use crate::messages::call::{approval_title, call_details};
 use crate::messages::model_question::parse_model_questions;
+use crate::messages::tool_request::{request_lines, request_title};
 use crate::terminal::{escape_invisible, to_one_line};
 
 /// A question for programs. `about` and `id` are as in the log.
@@ -96,6 +97,7 @@ pub(crate) fn question_text(kind: &QuestionKind, now: &Conversation) -> String {
                 _ => format!("{} asks a question.", tool(call)),
             }
         }
+        QuestionKind::ToolRequest { request, .. } => request_title(request),
         QuestionKind::Plan { .. } => "The plan is ready. Start the work?".to_owned(),
         QuestionKind::Guidance { question, .. } => escape_invisible(question),
         QuestionKind::Budget { cap } => {
@@ -132,6 +134,10 @@ pub(crate) fn question_details(
                 [only] => only.option_lines(),
                 several => several.iter().flat_map(|question| question.question_lines()).collect(),
             }
+        }
+        QuestionKind::ToolRequest { request, .. } => {
+            let about = call_details(call, folder);
+            request_lines(request).into_iter().chain(about).collect()
         }
         QuestionKind::Plan { plan, .. } => {
             plan.lines().map(|line| format!("  {}", escape_invisible(line))).collect()
@@ -179,6 +185,9 @@ pub(crate) fn answer_consequence(about: &QuestionKind, answer: AnswerKind) -> &'
         (AnswerKind::Deny, QuestionKind::Plan { .. }) => {
             "the agent stays in plan mode and reads the text"
         }
+        (AnswerKind::Deny, QuestionKind::ToolRequest { .. }) => {
+            "the tool learns that you decline, and goes on"
+        }
         (AnswerKind::Deny, _) => "the call does not run; the model reads the text",
         (AnswerKind::Retry, _) => "the call runs again",
         (AnswerKind::MarkDone, _) => "the call counts as done and does not run again",
@@ -192,7 +201,13 @@ pub(crate) fn answer_consequence(about: &QuestionKind, answer: AnswerKind) -> &'
         (AnswerKind::Continue, QuestionKind::Budget { .. }) => {
             "the run continues, and as much again may be spent"
         }
+        (AnswerKind::Continue, QuestionKind::ToolRequest { .. }) => {
+            "the tool goes on with the default values, or with what you did on its page"
+        }
         (AnswerKind::Continue, _) => "the run continues",
+        (AnswerKind::Text, QuestionKind::ToolRequest { .. }) => {
+            "the tool goes on with these values: `name=value`, separated by `;`, or JSON"
+        }
         (AnswerKind::Text, _) => "the run continues, and the model reads the text",
     }
 }

@@ -123,13 +123,18 @@ fn ask_blocking(
             HELP_KEY => None,
             typed => parse_typed_answer(&question.kind, typed, rule.as_ref(), project)?,
         };
-        if let Some(answer) = answer {
+        let problem = answer.as_ref().and_then(|answer| question.kind.find_form_problem(answer));
+        if let Some(answer) = answer.filter(|_| problem.is_none()) {
             return Ok(bind_to_shown_input(answer, question, now));
         }
         match typed.trim() {
             HELP_KEY => {
                 let help = messages::choice_help(&question.kind, rule.as_ref(), project.trust);
                 help.iter().try_for_each(|line| print_wrapped(line, 6))?;
+            }
+            _ if problem.is_some() => {
+                let problem = problem.iter().map(messages::form_problem).collect::<String>();
+                print_wrapped(&sanitize_text(&problem), 0)?;
             }
             _ => {
                 let again = messages::invalid_choice(&question.kind, rule.as_ref(), project.trust);
@@ -324,6 +329,12 @@ fn parse_typed_answer(
         QuestionKind::ModelQuestion { .. } => {
             (!typed.is_empty()).then(|| HumanAnswer::Text { text: text() })
         }
+        QuestionKind::ToolRequest { request, .. } => match (typed, request.form().is_some()) {
+            ("n" | "no", _) => Some(HumanAnswer::deny("the user declined")),
+            ("", true) | ("y" | "yes", false) => Some(HumanAnswer::Continue {}),
+            (_, true) => Some(HumanAnswer::Text { text: text() }),
+            (_, false) => None,
+        },
         QuestionKind::Plan { .. } => match typed {
             "y" | "yes" => Some(HumanAnswer::allow()),
             "e" | "edits" => Some(HumanAnswer::Continue {}),

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use windlass::core::call::input_request::InputRequest;
 use windlass::core::log::ids::{LaneId, QuestionId};
 use windlass::core::log::inbox::{AnswerChannel, AnswerSource, InboxCommand};
 use windlass::core::permission::{PermissionMode, PermissionUpdate};
@@ -18,6 +19,7 @@ use windlass::ports::{HookContext, Store, StoreError};
 use windlass::tools::CommandHooks;
 use windlass::{HumanAnswer, Session};
 
+use super::elicitation;
 use super::host_requests::{HostRequestError, HostRequests};
 use super::permission_reply::PermissionReply;
 use super::permission_request::PermissionRequest;
@@ -146,11 +148,22 @@ impl Approvals {
             | QuestionKind::Uncertain { .. }
             | QuestionKind::ModelQuestion { .. }
             | QuestionKind::Plan { .. } => self.ask_about_call(session, now, question).await,
+            QuestionKind::ToolRequest { request, .. } => self.ask_for_tool(session, request).await,
             // The program started this process with the prompt and the tools that it has now.
             QuestionKind::PromptChanged { .. } => HumanAnswer::Continue {},
             // A program sets its limits itself: reaching one ends the run.
             QuestionKind::Guidance { .. } | QuestionKind::Budget { .. } => HumanAnswer::Abandon {},
         }
+    }
+
+    /// Asks the program what a tool wants to know. A program that cannot be asked, or answers what
+    /// does not fit, sends the default values where they are enough.
+    async fn ask_for_tool(&self, session: &Session, request: &InputRequest) -> HumanAnswer {
+        let SharedApprovals { host, state, .. } = &*self.shared;
+        let prompt = OpenPrompt::begin(Arc::clone(state), session.lane().session_id()).await;
+        let reply = host.send(elicitation::to_request(request), ANSWER_TIMEOUT).await;
+        prompt.end().await;
+        elicitation::to_answer(request, reply.ok().as_ref())
     }
 
     async fn ask_about_call(

@@ -162,3 +162,72 @@ fn runs_are_resumed_and_forked() {
     let refused = server.post(&format!("{run}/fork"), &json!({"at_entry": 0}));
     assert_eq!((refused.status, refused.problem().as_str()), (400, "invalid_request"));
 }
+
+#[test]
+fn what_a_server_of_tools_asks_survives_kill_9_and_is_answered_once() {
+    let home = ServerHome::new(
+        "when results 0\n  call mcp__desk__order {}\nwhen any\n  say \"It said: ${result}\"\n",
+    );
+    std::fs::write(home.path("server.py"), include_str!("../asking_server.py")).unwrap();
+    let desk = json!({"command": "python3", "args": ["server.py"], "env": {"ASKS": "size"}});
+    let config = json!({"mcpServers": {"desk": desk}}).to_string();
+    let flags = ["--mcp-config", &config, "--allowedTools", "mcp__desk"];
+    let server = home.serve(&flags);
+    let question = ask(&server);
+    assert_eq!(
+        (&question["kind"], &question["text"]),
+        (&json!("tool_request"), &json!("desk asks: Which size?"))
+    );
+    let fields = question["options"].as_array().unwrap();
+    let size = fields.iter().find(|field| field["header"] == "size").unwrap();
+    assert_eq!(size["options"][1]["label"], "size=large", "{question}");
+    server.kill();
+    let server = home.serve(&flags);
+    let path = format!("/v1/questions?run_id={}", question["run_id"].as_str().unwrap());
+    let again = &server.get(&path).json()["data"][0];
+    assert_eq!(
+        (&again["text"], &again["question_id"]),
+        (&question["text"], &question["question_id"])
+    );
+    let hash = &question["input_hash"];
+    let send = |text: &str| {
+        let body = json!({"answer": "text", "text": text, "input_hash": hash});
+        server.post(&answer_path(&question), &body)
+    };
+    let refused = send("size=huge");
+    assert_eq!((refused.status, refused.problem().as_str()), (400, "invalid_request"));
+    assert!(refused.body.contains("must be one of the values"), "{}", refused.body);
+    assert_eq!(send("size=large").status, 202);
+    assert_eq!(send("size=small").status, 409);
+    let answer = wait_for_end(&server, &question)["answer"].as_str().unwrap().to_owned();
+    assert!(answer.contains("large"), "{answer}");
+    let lines = |name: &str| std::fs::read_to_string(home.path(name)).unwrap().lines().count();
+    // The server of tools died with the process: the call was sent again, and acted once.
+    assert_eq!((lines("calls"), lines("ordered")), (2, 1));
+}
+
+#[test]
+fn a_call_that_waits_for_its_answer_goes_on_while_the_process_lives() {
+    let home = ServerHome::new(
+        "when results 0\n  call mcp__desk__order {}\nwhen any\n  say \"It said: ${result}\"\n",
+    );
+    std::fs::write(home.path("server.py"), include_str!("../asking_server.py")).unwrap();
+    let desk =
+        json!({"command": "python3", "args": ["server.py"], "env": {"ASKS": "size,defaults"}});
+    let config = json!({"mcpServers": {"desk": desk}}).to_string();
+    let server = home.serve(&["--mcp-config", &config, "--allowedTools", "mcp__desk"]);
+    let first = ask(&server);
+    let path = format!("/v1/questions?run_id={}", first["run_id"].as_str().unwrap());
+    let send = |question: &Value, answer: Value| {
+        assert_eq!(server.post(&answer_path(question), &answer).status, 202);
+    };
+    let hash = &first["input_hash"];
+    send(&first, json!({"answer": "text", "text": "size=small", "input_hash": hash}));
+    let open = || server.get(&path).json()["data"][0].clone();
+    wait_until("the next question", || open()["question_id"] == 2);
+    send(&open(), json!({"answer": "continue", "input_hash": hash}));
+    let answer = wait_for_end(&server, &first)["answer"].as_str().unwrap().to_owned();
+    assert!(answer.contains("small") && answer.contains('7'), "{answer}");
+    let calls = std::fs::read_to_string(home.path("calls")).unwrap();
+    assert_eq!(calls.lines().count(), 1, "it was sent once");
+}

@@ -14,7 +14,9 @@ while IFS= read -r line; do
   case "$line" in
     *'"method":"initialize"'*) reply '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":{"name":"desk","version":"1"}}' ;;
     *'"method":"tools/list"'*) reply '{"tools":[{"name":"act","inputSchema":{"type":"object"}}]}' ;;
-    *'"method":"tools/call"'*) reply '{"content":[{"type":"text","text":"acted"}]}' ;;
+    *'"method":"tools/call"'*)
+      [ -n "$PLAYS" ] && { reply '{"content":[{"type":"audio","mimeType":"audio/mpeg","data":"c291bmQ="},{"type":"resource","resource":{"uri":"a://b","mimeType":"application/zip","blob":"emlw"}}]}'; continue; }
+      reply '{"content":[{"type":"text","text":"acted"}]}' ;;
     *'"method":"prompts/list"'*) reply '{"prompts":[{"name":"review","description":"Reviews","arguments":[{"name":"file","required":true},{"name":"focus"}]}]}' ;;
     *'"method":"prompts/get"'*) reply '{"messages":[{"role":"user","content":{"type":"text","text":"Review it well."}},{"role":"assistant","content":{"type":"text","text":"I will."}}]}' ;;
     *'"method":"resources/list"'*) reply '{"resources":[{"uri":"desk://note","name":"note","mimeType":"text/plain"}]}' ;;
@@ -42,6 +44,23 @@ fn config(delay: &str) -> String {
 fn run(home: &TestHome, prompt: &str, delay: &str) -> CommandOutput {
     let config = config(delay);
     home.run_prompt_unattended(prompt, &["--mcp-config", &config, "--allowedTools", "mcp__desk"])
+}
+
+#[test]
+fn audio_and_other_data_are_kept_in_files_that_the_result_names() {
+    let home = home("when results 0\n  call mcp__desk__act {}\nwhen any\n  say \"${result}\"\n");
+    let server = json!({"command": "/bin/sh", "args": ["server.sh"], "env": {"PLAYS": "1"}});
+    let config = json!({"mcpServers": {"desk": server}}).to_string();
+    let flags = ["--mcp-config", &config, "--allowedTools", "mcp__desk"];
+    let ran = home.run_prompt_unattended("go", &flags);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("[audio, audio/mpeg, 6 bytes: "), "{}", ran.out);
+    for (ending, bytes) in [(".mp3", "sound"), (".zip", "zip")] {
+        let end = ran.out.find(ending).unwrap_or_else(|| panic!("{ending}: {}", ran.out));
+        let before = ran.out.get(..end + 4).unwrap();
+        let path = before.get(before.rfind(": ").unwrap() + 2..).unwrap();
+        assert_eq!(std::fs::read_to_string(path).unwrap(), bytes, "{path}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! answer.
 
 use crate::call::call_state::CallState;
+use crate::call::input_request::{AnsweredRequest, RequestAnswer};
 use crate::guard::loop_detection::EscalationLevel;
 use crate::log::ids::InboxMessageId;
 use crate::log::inbox::{HumanAnswer, InboxCommand};
@@ -16,7 +17,7 @@ use crate::run::review::{Review, ReviewId};
 
 use super::model_calls::charge;
 use super::prompts::command_of;
-use super::{set_call_state, with_run};
+use super::{with_call, with_run};
 
 pub(super) fn apply_review_requested(c: &mut Conversation, id: ReviewId, about: &Review) {
     c.review_count = id;
@@ -35,7 +36,11 @@ pub(super) fn apply_question_asked(c: &mut Conversation, question: &Question) {
     c.question_count = question.id;
     with_run(c, |run| clear_required_question(run, &question.kind));
     match question.kind.call() {
-        Some(call) => set_call_state(c, call, CallState::AwaitingHuman(question.clone())),
+        Some(call) => with_call(c, call, |call| {
+            // The start of a repeatable call is not stored: it does not count.
+            call.discard_volatile();
+            call.state = CallState::AwaitingHuman(question.clone());
+        }),
         None => with_run(c, |run| pause_run(run, question.clone())),
     }
 }
@@ -47,6 +52,7 @@ fn clear_required_question(run: &mut Run, kind: &QuestionKind) {
             run.required_question.take().is_some()
         }
         QuestionKind::Approval { .. }
+        | QuestionKind::ToolRequest { .. }
         | QuestionKind::Uncertain { .. }
         | QuestionKind::Plan { .. }
         | QuestionKind::Budget { .. }
@@ -55,6 +61,24 @@ fn clear_required_question(run: &mut Run, kind: &QuestionKind) {
     if was_due {
         run.loop_guard.reset();
     }
+}
+
+/// Keeps what was answered to the tool that asks: the call is started again with it.
+pub(super) fn apply_question_answered(
+    c: &mut Conversation,
+    input: &Input,
+    message_id: InboxMessageId,
+) {
+    let Some(InboxCommand::Answer { question, answer, .. }) = command_of(input, message_id) else {
+        return;
+    };
+    let open = c.run.iter().flat_map(Run::open_questions).find(|open| open.id == *question);
+    let Some(QuestionKind::ToolRequest { call, request }) = open.map(|open| open.kind.clone())
+    else {
+        return;
+    };
+    let Some(answer) = RequestAnswer::from_human(&request, answer) else { return };
+    with_call(c, call, |call| call.answered_requests.push(AnsweredRequest { request, answer }));
 }
 
 fn pause_run(run: &mut Run, question: Question) {

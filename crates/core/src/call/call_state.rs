@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::call::call_facts::{AnsweredBy, CallFacts};
+use crate::call::input_request::AnsweredRequest;
 use crate::call::outcome::{CallResult, OutcomeKind, SideEffects, ToolError, ToolOutcome};
 use crate::guard::loop_detection::{CallObservation, ObservedEffect};
 use crate::log::ids::{CallId, UnixMillis};
@@ -32,6 +33,8 @@ pub struct Call {
     pub run_span: Option<TimeSpan>,
     /// Why a human must approve the call, while its question is open.
     pub ask_reason: Option<AskReason>,
+    /// What the tool asked the user in earlier attempts, with the answers.
+    pub answered_requests: Vec<AnsweredRequest>,
 }
 
 /// Why a human must approve a call.
@@ -123,6 +126,7 @@ impl Call {
             retries: CallRetries::default(),
             run_span: None,
             ask_reason: None,
+            answered_requests: Vec::new(),
         }
     }
 
@@ -275,7 +279,8 @@ impl Call {
             | ToolOutcome::Failed(_)
             | ToolOutcome::Done(_)
             | ToolOutcome::DoneWithDetail { .. }
-            | ToolOutcome::Interrupted { .. } => until.ms_since(started_at),
+            | ToolOutcome::Interrupted { .. }
+            | ToolOutcome::InputRequested(_) => until.ms_since(started_at),
         }
     }
 

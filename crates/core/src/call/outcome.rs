@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::input_request::InputRequest;
 use crate::message::content_block::{ContentBlock, ErrorFlag};
 use crate::message::raw_json::RawJson;
 use crate::message::truncate;
@@ -35,6 +36,8 @@ pub enum ToolOutcome {
         /// How long the call ran.
         after_ms: u64,
     },
+    /// The call cannot end without an answer of the user. It is started again with the answer.
+    InputRequested(InputRequest),
 }
 
 impl ToolOutcome {
@@ -43,7 +46,10 @@ impl ToolOutcome {
     pub fn content(&self) -> Option<&RawJson> {
         match self {
             Self::Done(content) | Self::DoneWithDetail { content, .. } => Some(content),
-            Self::Failed(_) | Self::TimedOut { .. } | Self::Interrupted { .. } => None,
+            Self::Failed(_)
+            | Self::TimedOut { .. }
+            | Self::Interrupted { .. }
+            | Self::InputRequested(_) => None,
         }
     }
 
@@ -52,9 +58,11 @@ impl ToolOutcome {
     pub fn detail(&self) -> Option<&RawJson> {
         match self {
             Self::DoneWithDetail { detail, .. } => Some(detail),
-            Self::Done(_) | Self::Failed(_) | Self::TimedOut { .. } | Self::Interrupted { .. } => {
-                None
-            }
+            Self::Done(_)
+            | Self::Failed(_)
+            | Self::TimedOut { .. }
+            | Self::Interrupted { .. }
+            | Self::InputRequested(_) => None,
         }
     }
 }
@@ -240,6 +248,7 @@ impl CallResult {
             ToolOutcome::Failed(error) => Self::from_error(OutcomeKind::Failed, error, limit_chars),
             ToolOutcome::TimedOut { after_ms } => Self::from_timeout(*after_ms, reach),
             ToolOutcome::Interrupted { after_ms } => Self::from_interruption(*after_ms, reach),
+            ToolOutcome::InputRequested(request) => Self::from_unanswered_request(request, reach),
         }
     }
 
@@ -302,6 +311,16 @@ impl CallResult {
         let message = "a transient failure was not retried";
         let error = ToolError::new("not_retried", message, reach.hint());
         Self::from_error(OutcomeKind::Failed, &error, truncate::MAX_SENTENCE_CHARS)
+    }
+
+    /// Returns the result of a call that needs an answer of the user and does not get one.
+    #[must_use]
+    pub fn from_unanswered_request(request: &InputRequest, reach: SideEffects) -> Self {
+        let from = &request.from;
+        let message = format!("{from} asked the user in the call, and was not answered");
+        let message = message + reach.effects_clause();
+        let error = ToolError::new("not_answered", &message, reach.hint());
+        Self::from_error(OutcomeKind::Interrupted, &error, truncate::MAX_SENTENCE_CHARS)
     }
 
     /// Returns the result of a call whose process died while it ran.

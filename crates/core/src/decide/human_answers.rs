@@ -7,6 +7,7 @@ use super::plan_mode;
 use super::session_changes;
 use super::stopping;
 use super::tool_calls;
+use crate::call::input_request::InputRequest;
 use crate::call::outcome::{CallResult, SideEffects};
 use crate::log::command_rejection::CommandRejection;
 use crate::log::ids::{CallId, InboxMessageId, QuestionId};
@@ -38,6 +39,9 @@ pub(super) fn on_answer(
         QuestionKind::Approval { call } => on_approval_answer(draft, message, call, answer),
         QuestionKind::Uncertain { call } => on_uncertain_answer(draft, message, call, answer),
         QuestionKind::ModelQuestion { call } => on_model_question_answer(draft, call, answer),
+        QuestionKind::ToolRequest { call, ref request } => {
+            on_tool_request_answer(draft, call, request, answer);
+        }
         QuestionKind::Plan { call, .. } => on_plan_answer(draft, message, call, answer),
         QuestionKind::PromptChanged { .. } => {
             return on_prompt_change_answer(draft, message, answer);
@@ -59,6 +63,9 @@ fn find_objection(
     if !kind.accepts(answer) {
         let accepted = kind.accepted_answers().to_vec();
         return Some(CommandRejection::AnswerNotAccepted { question, accepted });
+    }
+    if let Some(problem) = kind.find_form_problem(answer) {
+        return Some(CommandRejection::FormNotFilled { question, problem });
     }
     if !matches_current_input(draft, kind, answer) {
         return Some(CommandRejection::InputChanged);
@@ -170,6 +177,7 @@ fn on_pause_answer(
         | QuestionKind::Approval { .. }
         | QuestionKind::Uncertain { .. }
         | QuestionKind::ModelQuestion { .. }
+        | QuestionKind::ToolRequest { .. }
         | QuestionKind::Plan { .. } => draft.record(Record::GuidanceGiven { message }),
     }
     NextStep::ask_model(Transition::Guidance)
@@ -213,6 +221,21 @@ fn on_model_question_answer(draft: &mut DecisionDraft<'_>, call: CallId, answer:
         | HumanAnswer::Continue {} => return,
     };
     draft.finalize_result(call, result);
+}
+
+/// Handles the answer to a tool that asks in the middle of a call: the call is started again with
+/// it. The question says so, which is the consent that a once-only call needs.
+fn on_tool_request_answer(
+    draft: &mut DecisionDraft<'_>,
+    call: CallId,
+    request: &InputRequest,
+    answer: &HumanAnswer,
+) {
+    if matches!(answer, HumanAnswer::Deny { then: AfterDenial::Interrupt, .. }) {
+        let reach = tool_calls::side_effects_of(draft, call);
+        return draft.finalize_result(call, CallResult::from_unanswered_request(request, reach));
+    }
+    tool_calls::repeat_call(draft, call);
 }
 
 fn on_prompt_change_answer(

@@ -99,6 +99,7 @@ fn reconsideration_of(call: &Call) -> Reconsideration {
             QuestionKind::Approval { .. } => Reconsideration::Question,
             QuestionKind::Uncertain { .. }
             | QuestionKind::ModelQuestion { .. }
+            | QuestionKind::ToolRequest { .. }
             | QuestionKind::Plan { .. }
             | QuestionKind::Guidance { .. }
             | QuestionKind::Budget { .. }

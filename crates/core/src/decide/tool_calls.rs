@@ -14,6 +14,7 @@ use super::structured_answer::{self, StructuredAnswer};
 use super::wind_down;
 use crate::call::call_facts::AnsweredBy;
 use crate::call::call_state::{AskReason, Call, CallState};
+use crate::call::input_request::MAX_REQUESTS;
 use crate::call::jitter;
 use crate::call::outcome::{CallResult, OutcomeKind, SideEffects, ToolOutcome};
 use crate::log::ids::{CallId, UnixMillis};
@@ -307,12 +308,23 @@ pub(super) fn on_tool_returned(
     }
     add_context(draft, context);
     let Some(call) = draft.call(id) else { return NextStep::Wait };
-    if let Some(until) = next_retry_at(draft, call, started_at, outcome) {
+    if let ToolOutcome::InputRequested(request) = outcome
+        && can_ask_for_tool(draft, call)
+    {
+        draft.ask_question(QuestionKind::ToolRequest { call: id, request: request.clone() });
+    } else if let Some(until) = next_retry_at(draft, call, started_at, outcome) {
         draft.record(Record::CallRetryScheduled { call: id, until });
     } else {
         complete_call(draft, id, outcome);
     }
     NextStep::AdvanceRound
+}
+
+/// Returns whether a human may be asked what the tool of a call wants to know.
+fn can_ask_for_tool(draft: &DecisionDraft<'_>, call: &Call) -> bool {
+    draft.is_human_available()
+        && wind_down::wind_down_reason(draft).is_none()
+        && call.answered_requests.len() < MAX_REQUESTS
 }
 
 /// Adds context that the conversation does not have yet. It waits for the end of the round, so there
@@ -351,7 +363,8 @@ fn next_retry_at(
         ToolOutcome::TimedOut { .. } => true,
         ToolOutcome::Done(_)
         | ToolOutcome::DoneWithDetail { .. }
-        | ToolOutcome::Interrupted { .. } => false,
+        | ToolOutcome::Interrupted { .. }
+        | ToolOutcome::InputRequested(_) => false,
     };
     if !is_transient || !call.facts.is_repeatable() || wind_down::wind_down_reason(draft).is_some()
     {

@@ -69,6 +69,10 @@ pub(super) fn wind_down_reason(draft: &DecisionDraft<'_>) -> Option<&'static str
 /// Returns the result of a call that will not continue, or `None` if it must be waited for.
 fn wind_down_result(draft: &DecisionDraft<'_>, call: &Call, reason: &str) -> Option<CallResult> {
     match &call.state {
+        // It was started, and would now be started again with the answer.
+        CallState::Ready if !call.answered_requests.is_empty() => {
+            Some(CallResult::from_lost_call(call.side_effects()))
+        }
         CallState::AwaitingPreHook
         | CallState::AwaitingPermission
         | CallState::AwaitingClassifier
@@ -84,6 +88,9 @@ fn wind_down_result(draft: &DecisionDraft<'_>, call: &Call, reason: &str) -> Opt
             | QuestionKind::Guidance { .. }
             | QuestionKind::Budget { .. }
             | QuestionKind::PromptChanged { .. } => Some(CallResult::from_skip(reason)),
+            QuestionKind::ToolRequest { ref request, .. } => {
+                Some(CallResult::from_unanswered_request(request, call.side_effects()))
+            }
             QuestionKind::Uncertain { .. } => {
                 is_cancel_wait_over(draft).then(|| CallResult::from_lost_call(call.side_effects()))
             }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::input_form::FormProblem;
 use crate::log::ids::QuestionId;
 use crate::log::inbox::AnswerKind;
 
@@ -46,6 +47,13 @@ pub enum CommandRejection {
         /// The answers that it accepts.
         accepted: Vec<AnswerKind>,
     },
+    /// The answer does not fill in the form of the question.
+    FormNotFilled {
+        /// The question.
+        question: QuestionId,
+        /// What is wrong with it.
+        problem: FormProblem,
+    },
     /// Another input was approved than the call has.
     InputChanged,
     /// The command changes nothing.
@@ -85,6 +93,7 @@ impl CommandRejection {
             Self::QuestionExpired => "question_expired",
             Self::RunCancelled => "run_cancelled",
             Self::AnswerNotAccepted { .. } => "answer_not_accepted",
+            Self::FormNotFilled { .. } => "form_not_filled",
             Self::InputChanged => "input_changed",
             Self::NothingToChange => "nothing_to_change",
             Self::InputNotAssessed => "input_not_assessed",

@@ -469,6 +469,7 @@ fn question_event(kind: &QuestionKind) -> NamedEvent {
         }
         QuestionKind::Approval { .. }
         | QuestionKind::ModelQuestion { .. }
+        | QuestionKind::ToolRequest { .. }
         | QuestionKind::Plan { .. }
         | QuestionKind::Guidance { .. }
         | QuestionKind::Budget { .. } => ("agent_run.asked_human", RawJson::encode(kind)),

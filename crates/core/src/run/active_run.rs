@@ -451,6 +451,7 @@ impl HumanPause {
             QuestionKind::Approval { .. }
             | QuestionKind::Uncertain { .. }
             | QuestionKind::ModelQuestion { .. }
+            | QuestionKind::ToolRequest { .. }
             | QuestionKind::Plan { .. }
             | QuestionKind::Budget { .. }
             | QuestionKind::PromptChanged { .. } => None,

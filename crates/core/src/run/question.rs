@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::input_form::FormProblem;
+use crate::call::input_request::InputRequest;
 use crate::log::ids::{CallId, QuestionId, UnixMillis};
 use crate::log::inbox::{AnswerKind, HumanAnswer};
 use crate::stop::StopCause;
@@ -54,6 +56,13 @@ pub enum QuestionKind {
     ModelQuestion {
         /// The call.
         call: CallId,
+    },
+    /// A tool, such as that of a server, asks the user in the middle of a call.
+    ToolRequest {
+        /// The call.
+        call: CallId,
+        /// What it asks for.
+        request: InputRequest,
     },
     /// Approval of a plan: may the work start as it says?
     Plan {
@@ -105,6 +114,7 @@ impl QuestionKind {
             Self::Approval { call }
             | Self::Uncertain { call }
             | Self::ModelQuestion { call }
+            | Self::ToolRequest { call, .. }
             | Self::Plan { call, .. } => Some(*call),
             Self::Guidance { .. } | Self::Budget { .. } | Self::PromptChanged { .. } => None,
         }
@@ -118,6 +128,18 @@ impl QuestionKind {
         runs_changed || self.accepted_answers().contains(&answer.kind())
     }
 
+    /// Returns what keeps an answer from filling in the form of the question, if it has one.
+    #[must_use]
+    pub fn find_form_problem(&self, answer: &HumanAnswer) -> Option<FormProblem> {
+        match (self, answer) {
+            (
+                Self::ToolRequest { request, .. },
+                HumanAnswer::Text { .. } | HumanAnswer::Continue {},
+            ) => request.accept(answer).err(),
+            _ => None,
+        }
+    }
+
     /// Returns the answers that the question accepts.
     #[must_use]
     pub fn accepted_answers(&self) -> &'static [AnswerKind] {
@@ -126,6 +148,7 @@ impl QuestionKind {
             Self::Approval { .. } => &[Allow, Deny],
             Self::Uncertain { .. } => &[Retry, MarkDone, Abandon],
             Self::ModelQuestion { .. } => &[Text, Deny],
+            Self::ToolRequest { .. } => &[Text, Continue, Deny],
             Self::Plan { .. } => &[Allow, Continue, Deny],
             Self::Guidance { .. } => &[Text, Continue, Abandon],
             Self::Budget { .. } | Self::PromptChanged { .. } => &[Continue, Abandon],

@@ -478,6 +478,11 @@ fn fitting(kind: &QuestionKind, pick: usize, text: &str) -> HumanAnswer {
             HumanAnswer::Text { text: text.clone() },
             HumanAnswer::deny(text),
         ),
+        QuestionKind::ToolRequest { .. } => (
+            HumanAnswer::Text { text: text.clone() },
+            HumanAnswer::Continue {},
+            HumanAnswer::deny(text),
+        ),
         QuestionKind::Plan { .. } => {
             (HumanAnswer::allow(), HumanAnswer::Continue {}, HumanAnswer::deny(text))
         }

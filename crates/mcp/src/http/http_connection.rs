@@ -14,7 +14,7 @@ use super::request_headers::SessionHeaders;
 use super::{HttpEndpoint, Rejection};
 use crate::connection::{McpConnection, McpError};
 use crate::plain_text::plain_text;
-use crate::server_inbox::ServerInbox;
+use crate::server_inbox::{ServerAnswer, ServerInbox};
 
 /// Length of an answer that is not a stream, in bytes.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
@@ -141,7 +141,7 @@ impl Drop for Withdrawal {
 
 impl HttpSession {
     /// Posts a request and returns its answer.
-    async fn request(&self, id: u64, message: &Value) -> Result<Value, McpError> {
+    async fn request(self: &Arc<Self>, id: u64, message: &Value) -> Result<Value, McpError> {
         let mut response = self.post(message).await?;
         let kind = response.header("content-type").unwrap_or_default().to_owned();
         if kind.starts_with("text/event-stream") {
@@ -165,7 +165,7 @@ impl HttpSession {
 
     /// Reads a stream, and its continuations, until the answer to a request comes.
     async fn read_until_answer(
-        &self,
+        self: &Arc<Self>,
         response: HttpResponse,
         id: u64,
         resume: &mut ResumePoint,
@@ -237,14 +237,22 @@ impl HttpSession {
     }
 
     /// Handles one message of a stream; returns the answer that is waited for.
-    async fn take_message(&self, text: &str, wanted: Option<u64>) -> Option<Value> {
+    async fn take_message(self: &Arc<Self>, text: &str, wanted: Option<u64>) -> Option<Value> {
         let message: Value = serde_json::from_str(text).ok()?;
         let id = message.get("id").filter(|id| !id.is_null());
         match (message.get("method").and_then(Value::as_str), id) {
             (Some(method), Some(id)) => {
-                let answer = self.inbox.respond(id, method);
                 // A server whose request cannot be answered notices it by itself.
-                drop(Box::pin(self.post(&answer)).await);
+                match self.inbox.respond(&message, (id, method), wanted) {
+                    ServerAnswer::Now(answer) => drop(Box::pin(self.post(&answer)).await),
+                    ServerAnswer::Later(answer) => {
+                        let session = Arc::clone(self);
+                        tokio::spawn(async move {
+                            let answer = answer.await;
+                            session.post(&answer).await.map(drop)
+                        });
+                    }
+                }
             }
             (Some(method), None) => {
                 self.inbox.on_notification(method, message.get("params").unwrap_or(&Value::Null));

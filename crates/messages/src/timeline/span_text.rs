@@ -36,6 +36,9 @@ pub(super) fn describe_outcome(outcome: &ToolOutcome) -> (SpanStatus, Option<Str
         ToolOutcome::Interrupted { after_ms } => {
             (SpanStatus::Interrupted, Some(format!("interrupted after {after_ms} ms")))
         }
+        ToolOutcome::InputRequested(request) => {
+            (SpanStatus::Ok, Some(format!("{} asked the user", request.from)))
+        }
     }
 }
 
@@ -45,6 +48,7 @@ pub(super) fn question_name(kind: &QuestionKind) -> &'static str {
         QuestionKind::Approval { .. } => "approval",
         QuestionKind::Uncertain { .. } => "uncertain_call",
         QuestionKind::ModelQuestion { .. } => "model_question",
+        QuestionKind::ToolRequest { .. } => "tool_request",
         QuestionKind::Plan { .. } => "plan",
         QuestionKind::Guidance { .. } => "guidance",
         QuestionKind::Budget { .. } => "budget",

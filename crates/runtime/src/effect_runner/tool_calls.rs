@@ -79,6 +79,8 @@ impl EffectRunner {
         let progress = ProgressReporter::default();
         let subject = authorized_subject(conversation, id);
         let settings = conversation.settings.clone();
+        let answered_requests =
+            conversation.call(id).map(|call| call.answered_requests.clone()).unwrap_or_default();
         let context = CallContext {
             lane,
             call: id,
@@ -86,6 +88,8 @@ impl EffectRunner {
             attempt,
             subject,
             settings,
+            answered_requests,
+            files: None,
             heartbeat,
             progress,
         };

@@ -1,9 +1,11 @@
 //! The tool port.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{BoxFuture, CallHeartbeat, ProgressReporter};
 use windlass_core::call::call_facts::CallFacts;
+use windlass_core::call::input_request::AnsweredRequest;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::{CallId, LaneId};
 use windlass_core::log::input::{ContextNote, ProbeResult};
@@ -59,6 +61,13 @@ pub trait Tool: Send + Sync + 'static {
     fn on_lane_released(&self, _lane: &LaneId) {}
 }
 
+/// Keeps files beside the result of a call, where the model can name them.
+pub trait ResultFiles: std::fmt::Debug + Send + Sync + 'static {
+    /// Keeps the bytes in a file whose name ends with the suffix; returns its path, or `None` if
+    /// they cannot be kept.
+    fn keep(&self, suffix: &str, bytes: &[u8]) -> Option<PathBuf>;
+}
+
 /// What a tool gets to know about a call.
 #[derive(Debug, Clone)]
 pub struct CallContext {
@@ -76,6 +85,10 @@ pub struct CallContext {
     /// The settings of the run that the call belongs to: its rules may differ from those of the
     /// process.
     pub settings: Option<Arc<Settings>>,
+    /// What the tool asked the user in earlier attempts of the call, with the answers.
+    pub answered_requests: Vec<AnsweredRequest>,
+    /// Keeps data of the result that the model cannot read.
+    pub files: Option<Arc<dyn ResultFiles>>,
     /// The heartbeat with which a long call reports that it is still working.
     pub heartbeat: CallHeartbeat,
     /// Takes live output and progress of the call, for readers that want to see them.

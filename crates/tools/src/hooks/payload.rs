@@ -153,6 +153,10 @@ pub fn outcome_fields(of: &Call, outcome: &ToolOutcome) -> (HookEvent, Value) {
             let late = format!("it took longer than {after_ms} ms");
             (HookEvent::PostToolUseFailure, "error", json!(late))
         }
+        ToolOutcome::InputRequested(request) => {
+            let unanswered = format!("{} asked the user, and was not answered", request.from);
+            (HookEvent::PostToolUseFailure, "error", json!(unanswered))
+        }
     };
     if let Some(more) = more.as_object_mut() {
         more.insert(name.to_owned(), value);
@@ -183,6 +187,9 @@ pub fn notification_fields(context: &HookContext, question: &Question) -> (&'sta
         }
         QuestionKind::ModelQuestion { .. } => {
             ("elicitation_dialog", "a question is waiting for you".to_owned())
+        }
+        QuestionKind::ToolRequest { request, .. } => {
+            ("elicitation_dialog", format!("{} asks: {}", request.from, request.message))
         }
         QuestionKind::Plan { .. } => {
             ("permission_prompt", "a plan is waiting for your approval".to_owned())

@@ -102,7 +102,9 @@ fn denial(kind: &QuestionKind, call: Option<&Call>) -> Option<HumanAnswer> {
                 _ => None,
             }
         }
-        QuestionKind::ModelQuestion { .. } | QuestionKind::Plan { .. } => {
+        QuestionKind::ModelQuestion { .. }
+        | QuestionKind::ToolRequest { .. }
+        | QuestionKind::Plan { .. } => {
             Some(HumanAnswer::deny("no one is available to answer; decide yourself or stop"))
         }
         QuestionKind::Guidance { .. } | QuestionKind::Budget { .. } => {

@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
+use windlass_core::log::ids::{CallId, LaneId};
 use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::settings::limits::Limits;
 use windlass_runtime::ToolRegistry;
-use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
+use windlass_runtime::ports::{BoxFuture, CallContext, ResultFiles, Tool};
 
 use crate::limits::{
     MAX_OUTPUT_BYTES, MAX_OUTPUT_FILES, MAX_OUTPUT_TOTAL_BYTES, OUTPUT_FILE_THRESHOLD_BYTES,
@@ -64,6 +65,13 @@ impl ToolWrapper for LongResultKeeper {
         input: RawJson,
     ) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move {
+            let files = CallFiles {
+                keeper: self.clone(),
+                tool: tool.spec().name,
+                call: context.call,
+                lane: context.lane.clone(),
+            };
+            let context = CallContext { files: Some(Arc::new(files)), ..context };
             let outcome = tool.run(context.clone(), input).await;
             self.keep_outcome(ResultSource { tool, context: &context }, outcome)
         })
@@ -78,7 +86,9 @@ impl LongResultKeeper {
                 ToolOutcome::DoneWithDetail { content: self.keep_content(from, content), detail }
             }
             ToolOutcome::Failed(error) => ToolOutcome::Failed(self.keep_error(from, error)),
-            ToolOutcome::TimedOut { .. } | ToolOutcome::Interrupted { .. } => outcome,
+            ToolOutcome::TimedOut { .. }
+            | ToolOutcome::Interrupted { .. }
+            | ToolOutcome::InputRequested(_) => outcome,
         }
     }
 
@@ -118,6 +128,32 @@ impl LongResultKeeper {
     }
 }
 
+/// Keeps the files of one call beside its long texts.
+struct CallFiles {
+    keeper: LongResultKeeper,
+    tool: Arc<str>,
+    call: CallId,
+    lane: LaneId,
+}
+
+impl std::fmt::Debug for CallFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallFiles").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+impl ResultFiles for CallFiles {
+    fn keep(&self, suffix: &str, bytes: &[u8]) -> Option<PathBuf> {
+        if bytes.len() as u64 > MAX_OUTPUT_BYTES {
+            return None;
+        }
+        let folder =
+            self.keeper.tool_context.tool_state(&self.lane).create_outputs_folder().ok()?;
+        let name = format!("{}-{suffix}", result_file_name(&self.tool, self.call));
+        write_file(&folder, &name, bytes).ok()
+    }
+}
+
 /// Returns the text of a result that is nothing but text: images and documents are not truncated.
 fn text_only_result(content: &RawJson) -> Option<String> {
     if let Ok(text) = content.read::<String>() {
@@ -129,14 +165,22 @@ fn text_only_result(content: &RawJson) -> Option<String> {
 }
 
 fn write_result_file(folder: &Path, from: ResultSource<'_>, text: &str) -> io::Result<PathBuf> {
-    let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
-    let tool: String = from.tool.spec().name.chars().filter(is_plain).take(40).collect();
-    let call = from.context.call;
-    let path = folder.join(format!("{tool}-{}-{}.txt", call.model_call, call.index));
-    evict_oldest_files(folder, MAX_OUTPUT_FILES, MAX_OUTPUT_TOTAL_BYTES - MAX_OUTPUT_BYTES);
+    let name = format!("{}.txt", result_file_name(&from.tool.spec().name, from.context.call));
     let remaining = usize::try_from(MAX_OUTPUT_BYTES).unwrap_or(usize::MAX).min(text.len());
+    write_file(folder, &name, text.as_bytes().get(..remaining).unwrap_or_default())
+}
+
+fn result_file_name(tool: &str, call: CallId) -> String {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+    let tool: String = tool.chars().filter(is_plain).take(40).collect();
+    format!("{tool}-{}-{}", call.model_call, call.index)
+}
+
+fn write_file(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    let path = folder.join(name);
+    evict_oldest_files(folder, MAX_OUTPUT_FILES, MAX_OUTPUT_TOTAL_BYTES - MAX_OUTPUT_BYTES);
     let mut file =
         File::options().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-    file.write_all(text.as_bytes().get(..remaining).unwrap_or_default())?;
+    file.write_all(bytes)?;
     Ok(path)
 }

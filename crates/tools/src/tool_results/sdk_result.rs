@@ -25,6 +25,7 @@ pub fn sdk_result(tool: &str, input: &RawJson, outcome: &ToolOutcome) -> Option<
         ToolOutcome::Interrupted { after_ms } => {
             return Some(Value::from(format!("Error: interrupted after {after_ms} ms")));
         }
+        ToolOutcome::InputRequested(_) => return Some(Value::from("Error: not answered")),
     };
     let input: Value = input.read().ok()?;
     let text: String = content.read().unwrap_or_default();

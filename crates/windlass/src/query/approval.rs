@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use windlass_core::call::call_state::{AskReason, Call};
+use windlass_core::call::input_request::InputRequest;
 use windlass_core::log::ids::LaneId;
 use windlass_core::log::inbox::HumanAnswer;
 use windlass_core::message::raw_json::RawJson;
@@ -48,6 +49,13 @@ pub enum ApprovalKind {
     InterruptedCall,
     /// The model asks a question; answer with [`Approval::Answer`].
     Question,
+    /// A tool, such as that of a server, asks in the middle of a call: [`Approval::AllowWith`] or
+    /// [`Approval::Answer`] fill in its form, [`Approval::Allow`] sends the default values or says
+    /// that the page was opened, and [`Approval::Deny`] declines.
+    ToolRequest {
+        /// What it asks for.
+        request: InputRequest,
+    },
     /// May the work start as the plan says?
     Plan {
         /// The plan, in Markdown.
@@ -107,6 +115,9 @@ impl ApprovalKind {
             QuestionKind::Approval { .. } => Self::Call,
             QuestionKind::Uncertain { .. } => Self::InterruptedCall,
             QuestionKind::ModelQuestion { .. } => Self::Question,
+            QuestionKind::ToolRequest { request, .. } => {
+                Self::ToolRequest { request: request.clone() }
+            }
             QuestionKind::Plan { plan, .. } => Self::Plan { plan: plan.to_string() },
             QuestionKind::Guidance { question, .. } => {
                 Self::Continue { reason: question.to_string() }
@@ -167,6 +178,12 @@ pub(super) fn to_answer(
             Approval::AllowWith(value) => HumanAnswer::Text { text: value.to_string().into() },
             Approval::Deny(reason) => HumanAnswer::deny(reason),
             Approval::Allow | Approval::AllowAlways => HumanAnswer::deny("no answer was given"),
+        },
+        QuestionKind::ToolRequest { .. } => match approval {
+            Approval::Answer(text) => HumanAnswer::Text { text: text.into() },
+            Approval::AllowWith(value) => HumanAnswer::Text { text: value.to_string().into() },
+            Approval::Deny(reason) => HumanAnswer::deny(reason),
+            Approval::Allow | Approval::AllowAlways => HumanAnswer::Continue {},
         },
         QuestionKind::Guidance { .. } => match approval {
             Approval::Answer(text) => HumanAnswer::Text { text: text.into() },

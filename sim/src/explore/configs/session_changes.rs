@@ -98,8 +98,8 @@ fn replies() -> ExplorerConfig {
         })
 }
 
-/// Servers whose tools change, and that die in a call: then its outcome is an error, and nothing is
-/// repeated.
+/// Servers whose tools change, that ask the user in a call, and that die in one: then its outcome is
+/// an error, and nothing is repeated.
 fn servers() -> ExplorerConfig {
     let bounds = RemainingChoices {
         tool_lists: 2,
@@ -113,5 +113,9 @@ fn servers() -> ExplorerConfig {
     let lines = ["end_turn:text", "tool_use:pay send", "tool_use:may_pay"];
     ExplorerConfig::new("servers", "tool lists that change, and servers that die", &lines, bounds)
         .faults(&[ModelFaultChoice::Passing])
-        .with_tool_returns(&[ToolReturnChoice::Done, ToolReturnChoice::Recoverable])
+        .with_tool_returns(&[
+            ToolReturnChoice::Done,
+            ToolReturnChoice::Recoverable,
+            ToolReturnChoice::Asks,
+        ])
 }

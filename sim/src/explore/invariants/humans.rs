@@ -3,7 +3,8 @@
 use windlass_core::budget::spending::CapAction;
 use windlass_core::call::call_facts::{AnsweredBy, ProbeSupport};
 use windlass_core::call::call_state::{Call, CallState};
-use windlass_core::call::outcome::OutcomeKind;
+use windlass_core::call::input_request::InputRequest;
+use windlass_core::call::outcome::{OutcomeKind, ToolOutcome};
 use windlass_core::context::RecoveryStep;
 use windlass_core::guard::loop_detection::EscalationLevel;
 use windlass_core::log::ids::CallId;
@@ -51,6 +52,7 @@ fn asked_only_when_needed(fact: &RecordUnderTest<'_>) -> InvariantResult {
         QuestionKind::ModelQuestion { call } => {
             call_of(fact, *call).is_some_and(|call| call.facts.answered_by == AnsweredBy::Human)
         }
+        QuestionKind::ToolRequest { call, request } => asked_in_call(fact, *call, request),
         QuestionKind::Plan { call, .. } => call_of(fact, *call).is_some_and(|call| {
             let mode = fact.now.settings.as_ref().map(|settings| settings.rules.mode);
             call.facts.answered_by == AnsweredBy::PlanApproval && mode == Some(PermissionMode::Plan)
@@ -112,6 +114,17 @@ fn made_to_ask(fact: &RecordUnderTest<'_>) -> InvariantResult {
 
 fn call_of<'a>(fact: &'a RecordUnderTest<'_>, id: CallId) -> Option<&'a Call> {
     fact.now.run.as_ref().and_then(Run::round).and_then(|round| round.call(id))
+}
+
+/// A tool asks only by the return of the attempt that runs.
+fn asked_in_call(fact: &RecordUnderTest<'_>, id: CallId, request: &InputRequest) -> bool {
+    let Input::ToolReturned { call, outcome, attempt, .. } = &fact.entry.input else {
+        return false;
+    };
+    let before = call_of(fact, id);
+    let runs = before.is_some_and(|call| call.is_running() && call.attempts == *attempt);
+    let asks = matches!(outcome, ToolOutcome::InputRequested(asked) if asked == request);
+    *call == id && runs && asks
 }
 
 fn needs_leave(fact: &RecordUnderTest<'_>, id: CallId) -> bool {

@@ -103,6 +103,9 @@ fn pairs(given: &[String], separator: char, usage: &str) -> anyhow::Result<Map<S
     given.iter().map(pair).collect()
 }
 
+/// Length of a name in a message, in characters.
+const MAX_SHOWN_CHARS: usize = 80;
+
 fn write_server(name: &str, server: Value, scope: McpScopeArg) -> anyhow::Result<ExitCode> {
     // Variables may be set later; everything else must be right now.
     let any = |_: &str| Some(String::new());
@@ -111,7 +114,9 @@ fn write_server(name: &str, server: Value, scope: McpScopeArg) -> anyhow::Result
             Some(url) if url.starts_with("${") => Ok(()),
             Some(_) | None => McpServerConfig::from_json(&server, &any).map(drop),
         })
-        .map_err(|error| anyhow::anyhow!("MCP server {name}: {error}"))
+        .map_err(|error| {
+            anyhow::anyhow!("MCP server {}: {error}", terminal::to_one_line(name, MAX_SHOWN_CHARS))
+        })
         .or_usage_error()?;
     let mut replaced = false;
     change_table(scope, |servers| replaced = servers.insert(name.to_owned(), server).is_some())?;

@@ -142,6 +142,7 @@ pub(super) fn question_asked(
         QuestionKind::Approval { call } => call,
         QuestionKind::Uncertain { .. }
         | QuestionKind::ModelQuestion { .. }
+        | QuestionKind::ToolRequest { .. }
         | QuestionKind::Plan { .. }
         | QuestionKind::Guidance { .. }
         | QuestionKind::Budget { .. }
@@ -216,6 +217,7 @@ fn returned_line(input: &Input, at: UnixMillis, name: &str) -> String {
         ToolOutcome::Interrupted { after_ms } => {
             format!("  ✗ {name}: interrupted after {after_ms} ms")
         }
+        ToolOutcome::InputRequested(_) => format!("  … {name} asks the user"),
     }
 }
 
