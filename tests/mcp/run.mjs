@@ -66,6 +66,7 @@ const pypi = (module, ...args) => [python, "-m", module, ...args];
 const SERVERS = [
   ["everything", npm("server-everything"), "echo", { message: "hello" }, "Echo: hello"],
   ["everything-structured", npm("server-everything"), "get-structured-content", { location: "New York" }, "temperature"],
+  ["everything-elicitation", npm("server-everything"), "trigger-elicitation-request", {}, "User declined"],
   ["filesystem", npm("server-filesystem", "."), "read_text_file", { path: "note.txt" }, "a note"],
   ["memory", npm("server-memory"), "create_entities",
     { entities: [{ name: "Ada", entityType: "person", observations: ["counts"] }] }, "Ada"],
