@@ -97,13 +97,20 @@ fn result_is_earned(fact: &RecordUnderTest<'_>) -> InvariantResult {
         OutcomeKind::Done => back || (probe && *state == CallState::Lost) || is_ours(fact, *id),
         OutcomeKind::Answered => (waits && mail) || has_no_plan_to_approve(fact, *id),
         OutcomeKind::TimedOut => back,
-        OutcomeKind::Interrupted => back || waits || may_have_flown(fact, state),
+        OutcomeKind::Interrupted => {
+            back || waits || may_have_flown(fact, state) || has_asked_user(fact, *id)
+        }
         OutcomeKind::Failed => back || has_not_flown(state),
         OutcomeKind::Denied => has_not_flown(state) || (waits && mail),
         OutcomeKind::Skipped => has_not_flown(state) || waits,
         OutcomeKind::Deferred => *state == CallState::AwaitingPreHook && is_deferral(fact),
     };
     ensure(fits, || format!("call {id} was {state:?} and ended as {:?}", kind(result)))
+}
+
+/// Whether the call was started before, and asked the user.
+fn has_asked_user(fact: &RecordUnderTest<'_>, id: CallId) -> bool {
+    call(fact, id).is_some_and(|call| !call.answered_requests.is_empty())
 }
 
 /// Whether a hook defers the call.
