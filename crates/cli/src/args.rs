@@ -4,10 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use tracing_subscriber::filter::Targets;
-
 use crate::config::claude::settings_sources::SOURCE_NAMES;
-use crate::logging;
 
 mod agents_args;
 mod claude_args;
@@ -15,6 +12,7 @@ pub(crate) mod inspect_args;
 mod limit_args;
 mod mcp_args;
 mod model_args;
+mod output_args;
 pub(crate) mod parse_error;
 mod plugin_args;
 mod prompt_argument;
@@ -32,6 +30,7 @@ pub(crate) use mcp_args::{
     McpAddArgs, McpArgs, McpCommand, McpScopeArg, McpServeArgs, McpTransportArg,
 };
 pub(crate) use model_args::ModelArgs;
+pub(crate) use output_args::OutputArgs;
 pub(crate) use plugin_args::{PluginArgs, PluginCommand};
 pub(crate) use prompt_argument::command_line_of_process;
 pub(crate) use scripted_args::ScriptedArgs;
@@ -155,6 +154,7 @@ impl AgentArgs {
                 json: false,
                 verbose: false,
                 include_partial_messages: false,
+                include_tool_use_summaries: false,
                 log: None,
                 log_format: LogFormat::Text,
                 debug: None,
@@ -275,49 +275,6 @@ pub(crate) struct PromptArgs {
     /// Require an answer that matches this JSON schema
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) json_schema: Option<String>,
-}
-
-/// How it is printed.
-#[derive(Debug, Clone, ClapArgs)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct OutputArgs {
-    /// Choose how the result is printed
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
-    pub(crate) output_format: OutputFormat,
-    /// Print one JSON object at the end; same as --output-format json
-    #[arg(long, conflicts_with = "output_format")]
-    pub(crate) json: bool,
-    /// Print thinking and diffs too; required for --output-format stream-json
-    #[arg(long)]
-    pub(crate) verbose: bool,
-    /// Stream pieces of replies too (with stream-json)
-    #[arg(long)]
-    pub(crate) include_partial_messages: bool,
-    /// Write the program's own log to standard error: error, warn, info, debug, trace or off, or
-    /// targets such as windlass=debug [default: $RUST_LOG, else off]
-    #[arg(long, value_name = "LEVEL", value_parser = logging::parse_filter)]
-    pub(crate) log: Option<Targets>,
-    /// Choose how the log is written
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
-    pub(crate) log_format: LogFormat,
-    /// Write the program's own log at level debug; the categories that may follow have no effect
-    #[arg(short = 'd', long, value_name = "CATEGORIES", hide = true, alias = "debug-to-stderr", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub(crate) debug: Option<String>,
-    /// Write the program's own log to this file
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub(crate) debug_file: Option<PathBuf>,
-}
-
-impl OutputArgs {
-    /// How the result is printed.
-    pub(crate) fn format(&self) -> OutputFormat {
-        if self.json { OutputFormat::Json } else { self.output_format }
-    }
-
-    /// Whether a program reads it.
-    pub(crate) fn is_for_programs(&self) -> bool {
-        self.format() != OutputFormat::Text
-    }
 }
 
 /// Where conversations live.

@@ -3,6 +3,17 @@
 use windlass::core::settings::limits::Limits;
 use windlass::messages::ResultAudience;
 
+/// Returns whether the environment asks for a line about each batch of tool calls.
+pub(crate) fn wants_tool_use_summaries() -> bool {
+    let value = std::env::var("CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES").unwrap_or_default();
+    matches!(value.trim().to_lowercase().as_str(), "1" | "true" | "yes" | "on")
+}
+
+/// Returns the thinking tokens that the environment sets, as programs of the SDKs do.
+pub(crate) fn max_thinking_tokens() -> Option<u64> {
+    std::env::var("MAX_THINKING_TOKENS").ok()?.trim().parse().ok()
+}
+
 /// The version of the SDK protocol that messages and control requests follow. The SDKs compare it
 /// with the versions that they require.
 pub(crate) const PROTOCOL_VERSION: &str = "2.1.325";

@@ -2,6 +2,7 @@
 //! two waits it decides, appends, applies, publishes to the readers, and starts and aborts effects.
 //! It makes no decisions of its own.
 
+mod call_summaries;
 mod changed_inputs;
 mod driver_wait;
 mod fault_injection;
@@ -40,6 +41,7 @@ use crate::effect_runner::EffectRunner;
 use crate::feed::{LaneFeed, OwnerFeed};
 use crate::lease::WorkerLease;
 use crate::ports::{LaneClaim, StoreError};
+use call_summaries::CallSummaries;
 use driver_wait::{DriverWaiter, WakeReason};
 use finished_effects::EarlyResults;
 use observers::DecidingHooks;
@@ -70,6 +72,8 @@ pub struct Driver {
     counted_spending: Spending,
     /// Hooks that may answer an open question.
     deciding_hooks: DecidingHooks,
+    /// Lines about tool calls that are being written.
+    call_summaries: CallSummaries,
     /// Long calls that have a row, with the time they started.
     recorded_long_calls: Vec<(CallId, UnixMillis)>,
 }
@@ -164,6 +168,7 @@ impl Driver {
             options,
             counted_spending,
             deciding_hooks: DecidingHooks::default(),
+            call_summaries: CallSummaries::default(),
             recorded_long_calls: Vec::new(),
         }
     }
@@ -223,7 +228,9 @@ impl Driver {
             let until_due = due.map(|due| due.ms_since(now));
             let owner = self.owner.as_ref().filter(|_| !self.has_owner_left);
             let lapsed = self.lease.wait_until_lapsed();
-            match self.waiter.wait(until_due, owner, hand_over, (lapsed, decided)).await {
+            let outside = (lapsed, decided, self.call_summaries.next());
+            match self.waiter.wait(until_due, owner, hand_over, outside).await {
+                WakeReason::CallsSummarised(summary) => self.on_calls_summarised(summary).await?,
                 WakeReason::EffectsFinished(landed) => self.on_effects_finished(landed).await?,
                 WakeReason::MessageArrived => self.read_inbox().await?,
                 WakeReason::TimerFired => {

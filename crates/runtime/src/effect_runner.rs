@@ -7,6 +7,8 @@ mod model_call;
 mod reviews;
 mod tool_calls;
 
+pub(crate) use reviews::call_side_model;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

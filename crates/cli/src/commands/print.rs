@@ -67,7 +67,11 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
 fn stream_options(output: &OutputArgs) -> StreamOptions {
     let partial = output.format() == OutputFormat::StreamJson && output.include_partial_messages;
     let shows_tail = !output.is_for_programs() && output::shows_progress_line();
-    StreamOptions { reply_events: partial, call_progress: partial || shows_tail }
+    StreamOptions {
+        reply_events: partial,
+        call_progress: partial || shows_tail,
+        call_summaries: output.wants_tool_use_summaries(),
+    }
 }
 
 /// Checks that all given flags can apply to the run of this prompt alone. Some flags apply to

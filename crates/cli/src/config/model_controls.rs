@@ -13,7 +13,7 @@ use windlass::core::settings::conversation_settings::{
 };
 
 use crate::args::{CacheLifetimeArg, EffortArg, ModelArgs, ThinkingArg, ThinkingDisplayArg};
-use crate::messages;
+use crate::{messages, sdk};
 
 #[cfg(test)]
 #[path = "model_controls_tests.rs"]
@@ -206,12 +206,15 @@ impl ModelControls {
     }
 }
 
-/// How much the model thinks, as the flags say.
+/// How much the model thinks, as the flags or the environment say.
 fn thinking_of(args: &ModelArgs) -> Option<ThinkingAmount> {
     match args.thinking {
         Some(ThinkingArg::Adaptive) => Some(ThinkingAmount::Adaptive),
         Some(ThinkingArg::Disabled) => Some(ThinkingAmount::Tokens(0)),
-        None => args.max_thinking_tokens.map(ThinkingAmount::Tokens),
+        None => {
+            let tokens = args.max_thinking_tokens.or_else(sdk::max_thinking_tokens);
+            tokens.map(ThinkingAmount::Tokens)
+        }
     }
 }
 

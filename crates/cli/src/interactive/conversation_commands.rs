@@ -100,7 +100,8 @@ impl SessionLoop {
         if let Some(ended) = self.end_background_commands() {
             self.add_note(&ended);
         }
-        let options = StreamOptions { reply_events: true, call_progress: true };
+        let options =
+            StreamOptions { reply_events: true, call_progress: true, ..StreamOptions::default() };
         let old = std::mem::replace(&mut self.session, new.with_stream_options(options));
         old.close(SessionEndReason::Clear).await;
         self.background = BackgroundWatch::start(&self.setup.workplace, self.session.lane());

@@ -68,8 +68,11 @@ async fn open_as(mut print: PrintArgs, role: SessionRole) -> anyhow::Result<Exit
         started => started?,
     };
     let session = print::open_session(&print, &setup, old).await?;
-    let session =
-        session.with_stream_options(StreamOptions { reply_events: true, call_progress: true });
+    let session = session.with_stream_options(StreamOptions {
+        reply_events: true,
+        call_progress: true,
+        ..StreamOptions::default()
+    });
     let has_begun = setup.store.lane_info(session.lane().clone()).await?.is_some();
     let size = super::terminal_size();
     let mut model = SessionModel::new(size, session_files::read_history());

@@ -42,6 +42,7 @@ impl JsonOutput {
             audience: sdk::result_audience(),
             partial_messages: streams && output.include_partial_messages,
             tool_progress: streams && output.include_partial_messages,
+            tool_use_summaries: output.wants_tool_use_summaries(),
             ..MessageOptions::default()
         };
         let reader = MessageReader::new(session, before, settings, options);

@@ -152,7 +152,9 @@ impl TextOutput {
                 self.calls.push_output(*call, progress);
                 Ok(())
             }
-            StreamItem::RunEnded(_) | StreamItem::ReplyEvent { .. } => Ok(()),
+            StreamItem::RunEnded(_)
+            | StreamItem::ReplyEvent { .. }
+            | StreamItem::CallSummary { .. } => Ok(()),
         }
     }
 

@@ -62,6 +62,8 @@ pub(super) struct Channel {
     pub(super) input_ended: bool,
     /// Whether the last result was an error.
     pub(super) last_is_error: bool,
+    /// Whether a turn was started.
+    pub(super) has_had_turn: bool,
 }
 
 /// What the loop waits for.
@@ -127,7 +129,10 @@ impl Channel {
 
     async fn wait(&mut self, sources: &mut ChannelSources) -> Step {
         let ChannelSources { events, answers, signals } = sources;
-        let has_init = self.turn.as_ref().is_none_or(Turn::allows_side_events);
+        let has_init = match &self.turn {
+            Some(turn) => turn.allows_side_events(),
+            None => self.has_had_turn,
+        };
         let only_waits = self.input_ended && self.turn.as_ref().is_some_and(Turn::is_waiting);
         let timeout = self.background.timeout();
         let turn = async {
@@ -141,7 +146,7 @@ impl Channel {
             sign = signals.next() => Step::Signal(sign),
             event = events.recv(), if !self.input_ended => Step::Event(event),
             Some(stored) = answers.recv() => Step::Answer(stored),
-            // The init frame is the first of a turn.
+            // The init frame is the first of a turn, and of the conversation.
             () = self.side_events.wait(), if has_init => Step::SideEvent,
             event = turn => Step::Turn(event),
             () = timeout, if only_waits => Step::BackgroundTimeout,
@@ -227,6 +232,7 @@ impl Channel {
                 }
             }
         };
+        self.has_had_turn = true;
         self.turn = Some(Turn::new(
             self.session.clone(),
             TurnStart {

@@ -206,6 +206,7 @@ impl Connection {
             set_servers: BTreeSet::new(),
             input_ended: false,
             last_is_error: false,
+            has_had_turn: false,
         };
         Ok((channel, ChannelSources { events, answers, signals }))
     }
@@ -279,5 +280,6 @@ pub(super) fn message_options(print: &PrintArgs) -> MessageOptions {
         prompts: print.sdk.replay_user_messages,
         sub_agent_text: print.sdk.forward_subagent_text,
         tool_progress: partial_messages,
+        tool_use_summaries: print.agent.output.wants_tool_use_summaries(),
     }
 }

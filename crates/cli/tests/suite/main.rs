@@ -80,6 +80,7 @@ mod store_address;
 mod terminal;
 mod tool_progress;
 mod tool_search;
+mod tool_use_summaries;
 mod trace;
 mod trust;
 mod untrusted_folders;

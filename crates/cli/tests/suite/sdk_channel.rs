@@ -31,11 +31,20 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn start(home: &TestHome, more: &[&str]) -> Self {
+        Self::start_with_env(home, more, &[])
+    }
+
+    /// Starts the binary with additional environment variables.
+    pub(crate) fn start_with_env(
+        home: &TestHome,
+        more: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let store = home.path("w.db");
         let flags = ["--input-format", "stream-json", "--output-format=stream-json", "--verbose"];
         let fixed = ["--script", "a.script", "--store", store.to_str().unwrap()];
         let mut command = home.command(&[&flags[..], &fixed, more].concat());
-        command.env("CLAUDE_AGENT_SDK_VERSION", "0.0.0");
+        command.env("CLAUDE_AGENT_SDK_VERSION", "0.0.0").envs(variables.iter().copied());
         command.env("CLAUDE_CONFIG_DIR", home.path("claude"));
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

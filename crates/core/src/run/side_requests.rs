@@ -71,6 +71,12 @@ const HOOK_ANSWER_TOKENS: u64 = 1_024;
 /// Maximum characters of the question of a hook: what the model does not see, it cannot judge.
 const HOOK_QUESTION_CHARS: usize = 100_000;
 
+/// Output tokens of the summary of a batch of tool calls.
+const TOOL_SUMMARY_TOKENS: u64 = 100;
+
+/// Characters of a batch of tool calls that its summary is made from.
+const TOOL_SUMMARY_CHARS: u64 = 8_000;
+
 /// Why a hook cannot ask a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookRequestRefusal {
@@ -107,6 +113,22 @@ impl Conversation {
         }
         let model = side_model(&settings);
         Ok(side_request(&settings, model, system, question, HOOK_ANSWER_TOKENS))
+    }
+
+    /// Returns the request for a one-line summary of a batch of tool calls; `None` without a model,
+    /// or if the budget does not cover it.
+    #[must_use]
+    pub fn tool_summary_request(&self, calls: &str) -> Option<(ModelRequest, TokenUsage)> {
+        let settings = self.active_settings()?;
+        let calls = crate::message::truncate::truncate_text(calls, TOOL_SUMMARY_CHARS);
+        let bytes = prompt_texts::TOOL_SUMMARY_PROMPT.len().saturating_add(calls.len()) as u64;
+        let input_tokens = bytes.div_ceil(SIDE_REQUEST_CHARS_PER_TOKEN);
+        let cost = estimated_usage(input_tokens, TOOL_SUMMARY_TOKENS);
+        if !self.can_afford(&cost) {
+            return None;
+        }
+        let (model, system) = (side_model(&settings), prompt_texts::TOOL_SUMMARY_PROMPT);
+        Some((side_request(&settings, model, system, &calls, TOOL_SUMMARY_TOKENS), cost))
     }
 
     /// Returns the request of the pending review, if a model answers it.

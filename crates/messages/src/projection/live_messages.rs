@@ -5,7 +5,9 @@ use std::time::Duration;
 use windlass_core::log::ids::CallId;
 
 use super::MessageProjection;
-use crate::message::{InitInfo, Message, SystemEvent, SystemMessage, ToolProgressMessage};
+use crate::message::{
+    InitInfo, Message, SystemEvent, SystemMessage, ToolProgressMessage, ToolUseSummaryMessage,
+};
 use crate::message_uuid::derive_uuid;
 
 /// What a running call has reported.
@@ -42,6 +44,16 @@ impl MessageProjection {
             session_id: self.session_id.clone(),
             uuid: self.live_uuid(),
         }))
+    }
+
+    /// Returns the message about a batch of tool calls.
+    pub fn on_call_summary(&mut self, tool_use_ids: &[String], summary: &str) -> Message {
+        Message::ToolUseSummary(ToolUseSummaryMessage {
+            summary: summary.to_owned(),
+            preceding_tool_use_ids: tool_use_ids.to_vec(),
+            session_id: self.session_id.clone(),
+            uuid: self.live_uuid(),
+        })
     }
 
     /// Returns the message with which a run starts.

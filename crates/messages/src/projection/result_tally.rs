@@ -132,7 +132,10 @@ impl ResultTally {
         }
         let (run, settings) = (now.run.as_ref()?, now.active_settings()?);
         let model = match (record, &settings.window.summariser) {
-            (Record::ReviewCompleted { .. }, Summariser::Model(model)) => model.clone(),
+            (
+                Record::ReviewCompleted { .. } | Record::HookModelCharged {},
+                Summariser::Model(model),
+            ) => model.clone(),
             _ => settings.model.clone(),
         };
         Some(UsageSnapshot { model, usage: run.counters.usage, usd_micros: run.spent.usd_micros })

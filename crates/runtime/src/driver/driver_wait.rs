@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_core::log::ids::{LaneId, RunId};
 use windlass_core::log::inbox::{InboxCommand, InboxMessage};
 
+use super::call_summaries::FinishedSummary;
 use crate::agent::Ports;
 use crate::effect_runner::EffectResult;
 use crate::feed::OwnerFeed;
@@ -26,6 +27,8 @@ pub(super) struct DriverWaiter {
 pub(super) enum WakeReason {
     /// Effects finished.
     EffectsFinished(Vec<EffectResult>),
+    /// A line about tool calls is ready, or will not come.
+    CallsSummarised(FinishedSummary),
     /// There may be a new inbox message, or a hook left a question to a human.
     MessageArrived,
     /// A timer is due.
@@ -52,7 +55,11 @@ impl DriverWaiter {
         until_due: Option<u64>,
         owner: Option<&OwnerFeed>,
         hand_over: &CancellationToken,
-        (lapsed, decided): (impl Future<Output = ()>, impl Future<Output = ()>),
+        (lapsed, decided, summarised): (
+            impl Future<Output = ()>,
+            impl Future<Output = ()>,
+            impl Future<Output = FinishedSummary>,
+        ),
     ) -> WakeReason {
         tokio::select! {
             biased;
@@ -60,6 +67,7 @@ impl DriverWaiter {
             () = hand_over.cancelled() => WakeReason::HandOver,
             () = lapsed => WakeReason::LeaseLapsed,
             () = wait_until_abandoned(owner) => WakeReason::OwnerLeft,
+            summary = summarised => WakeReason::CallsSummarised(summary),
             () = decided => WakeReason::MessageArrived,
             () = self.ports.store.wait_for_message(self.lane.clone()) => WakeReason::MessageArrived,
             () = wait_until_due(self.ports.clock.as_ref(), until_due) => WakeReason::TimerFired,

@@ -37,6 +37,7 @@ impl Driver {
         inputs.retain(|input| !is_result_of(input, &ghosts));
         let ready = self.early_results.hold_early(&self.conversation, inputs);
         let ready = self.with_shared_spending(ready).await?;
+        let ready = self.with_summary_charges(ready)?;
         // A reply and the results of its early calls are one append.
         let mut draft = StepDraft::new(&self.conversation);
         self.decide_inputs(&mut draft, ready)?;

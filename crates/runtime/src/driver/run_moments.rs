@@ -75,7 +75,7 @@ fn find_tool_use(
 }
 
 /// The calls of the last round in the transcript, with what the model reads of their results.
-fn calls_of_round(after: &Conversation) -> Vec<(ToolUse, Option<RawJson>)> {
+pub(super) fn calls_of_round(after: &Conversation) -> Vec<(ToolUse, Option<RawJson>)> {
     let segments = after.transcript.segments();
     let mut results = Vec::new();
     for segment in segments.iter().rev() {

@@ -34,6 +34,7 @@ pub(super) struct StepDraft {
 impl Driver {
     pub(super) async fn run_step(&mut self, inputs: Vec<Input>) -> Result<(), DriveError> {
         let inputs = self.with_shared_spending(inputs).await?;
+        let inputs = self.with_summary_charges(inputs)?;
         let mut draft = StepDraft::new(&self.conversation);
         self.decide_inputs(&mut draft, inputs)?;
         self.commit_draft(draft).await
@@ -49,6 +50,16 @@ impl Driver {
         }
         let tools = self.ports.tools.server_tools();
         (!owner.server_tools().eq(&tools)).then_some(Input::ServerToolsOffered { tools })
+    }
+
+    /// Returns the conversation as it would be after these inputs.
+    pub(super) fn preview_inputs(
+        &mut self,
+        inputs: Vec<Input>,
+    ) -> Result<Conversation, DriveError> {
+        let mut draft = StepDraft::new(&self.conversation);
+        self.decide_inputs(&mut draft, inputs)?;
+        Ok(draft.conversation)
     }
 
     /// Decides more inputs on the step that `draft` is.
@@ -94,6 +105,7 @@ impl Driver {
     fn accept_draft(&mut self, draft: StepDraft) -> Vec<StreamItem> {
         let before = std::mem::replace(&mut self.conversation, draft.conversation);
         self.run_observers(&before, &draft.entries);
+        self.summarise_rounds(&draft.entries);
         draft.items
     }
 
@@ -158,7 +170,7 @@ impl Driver {
     }
 
     /// Publishes items to the readers. Only the owner of the run can make this wait.
-    async fn publish_items(&mut self, items: Vec<StreamItem>) {
+    pub(super) async fn publish_items(&mut self, items: Vec<StreamItem>) {
         for item in items {
             self.feed.publish(&item);
             if let Some(owner) = &self.owner {

@@ -99,7 +99,7 @@ fn failed_review(reason: String) -> ReviewResult {
 }
 
 /// A side request: a model call beside the conversation. Its text is not streamed.
-async fn call_side_model(
+pub(crate) async fn call_side_model(
     model: Arc<dyn Model>,
     request: ModelRequest,
     clock: &dyn Clock,

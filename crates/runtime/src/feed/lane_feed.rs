@@ -26,6 +26,8 @@ struct ReaderQueues {
     event_readers: AtomicUsize,
     /// The number of readers that want live output of calls.
     progress_readers: AtomicUsize,
+    /// The number of readers that want summaries of calls.
+    summary_readers: AtomicUsize,
 }
 
 /// A reader of the items that were published after it subscribed.
@@ -57,6 +59,9 @@ impl LaneFeed {
         if options.call_progress {
             queues.progress_readers.fetch_add(1, Ordering::SeqCst);
         }
+        if options.call_summaries {
+            queues.summary_readers.fetch_add(1, Ordering::SeqCst);
+        }
         LaneFeedReader { items, queues, options, call_with_events: None }
     }
 
@@ -78,10 +83,20 @@ impl LaneFeed {
         self.queues.progress_readers.load(Ordering::SeqCst) > 0
     }
 
+    /// Returns whether a reader wants summaries of calls.
+    #[must_use]
+    pub fn has_summary_readers(&self) -> bool {
+        self.queues.summary_readers.load(Ordering::SeqCst) > 0
+    }
+
     /// Sends an item to every reader that wants it; a slow reader cannot delay it.
     pub fn publish(&self, item: &StreamItem) {
-        let is_detail =
-            matches!(item, StreamItem::ReplyEvent { .. } | StreamItem::CallProgress { .. });
+        let is_detail = matches!(
+            item,
+            StreamItem::ReplyEvent { .. }
+                | StreamItem::CallProgress { .. }
+                | StreamItem::CallSummary { .. }
+        );
         if !is_detail {
             send(&self.queues.plain, item);
         }
@@ -124,6 +139,7 @@ impl LaneFeedReader {
             }
             StreamItem::ReplyEvent { .. } => false,
             StreamItem::CallProgress { .. } => self.options.call_progress,
+            StreamItem::CallSummary { .. } => self.options.call_summaries,
         }
     }
 }
@@ -135,6 +151,9 @@ impl Drop for LaneFeedReader {
         }
         if self.options.call_progress {
             self.queues.progress_readers.fetch_sub(1, Ordering::SeqCst);
+        }
+        if self.options.call_summaries {
+            self.queues.summary_readers.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

@@ -21,6 +21,12 @@ impl LaneReaders {
         self.feed.has_progress_readers() || owner_wants()
     }
 
+    /// Returns whether a reader wants summaries of calls.
+    pub(crate) fn want_call_summaries(&self) -> bool {
+        let owner_wants = || self.owner.as_ref().is_some_and(OwnerFeed::wants_call_summaries);
+        self.feed.has_summary_readers() || owner_wants()
+    }
+
     /// Publishes what a running call has reported. Only the owner of the run can make this wait.
     pub(crate) async fn publish_progress(
         &self,

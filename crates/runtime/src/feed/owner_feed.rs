@@ -149,13 +149,25 @@ impl OwnerFeed {
         self.options.call_progress
     }
 
+    /// Returns whether the owner wants summaries of calls.
+    #[must_use]
+    pub fn wants_call_summaries(&self) -> bool {
+        self.options.call_summaries
+    }
+
+    /// Returns whether the owner wants to read an item.
+    fn wants(&self, item: &StreamItem) -> bool {
+        self.options.call_summaries || !matches!(item, StreamItem::CallSummary { .. })
+    }
+
     /// Sends an item to the owner, after everything that came before it; waits for a free slot.
     ///
     /// # Errors
     ///
     /// Returns [`OwnerGone`] if the owner no longer reads.
     pub async fn send_item(&self, item: StreamItem) -> Result<(), OwnerGone> {
-        if self.interest.is_only_end() && !self.is_about_end(&item) {
+        let is_unread = self.interest.is_only_end() && !self.is_about_end(&item);
+        if is_unread || !self.wants(&item) {
             return if self.items.is_closed() { Err(OwnerGone) } else { Ok(()) };
         }
         loop {
@@ -201,6 +213,7 @@ impl OwnerFeed {
             | StreamItem::ThinkingDelta { .. }
             | StreamItem::ReplyEvent { .. }
             | StreamItem::CallProgress { .. }
+            | StreamItem::CallSummary { .. }
             | StreamItem::HookMessage(_) => false,
         }
     }

@@ -180,7 +180,8 @@ async fn joining_what_waits_takes_time_in_proportion_to_it() {
     assert!(elapsed < std::time::Duration::from_secs(30), "{elapsed:?}");
 }
 
-const WITH_EVENTS: StreamOptions = StreamOptions { reply_events: true, call_progress: false };
+const WITH_EVENTS: StreamOptions =
+    StreamOptions { reply_events: true, call_progress: false, call_summaries: false };
 
 fn delta_event(index: u64, text: &str) -> Arc<str> {
     Arc::from(format!(

@@ -52,6 +52,15 @@ pub enum StreamItem {
         /// What it has reported since the last item.
         progress: Arc<CallProgress>,
     },
+    /// A line about the tool calls of a closed round, for readers with
+    /// [`StreamOptions::call_summaries`](super::StreamOptions::call_summaries). It comes some time
+    /// after their results, is not recorded, and is left out if the run ends before it is there.
+    CallSummary {
+        /// The provider's ids of the calls.
+        tool_use_ids: Arc<[String]>,
+        /// The summary, in one line.
+        summary: Arc<str>,
+    },
     /// A hook has a message for the user. It is not recorded.
     HookMessage(Arc<HookMessage>),
 }

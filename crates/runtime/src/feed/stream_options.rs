@@ -13,4 +13,8 @@ pub struct StreamOptions {
     /// What running calls print and how far they are
     /// ([`StreamItem::CallProgress`](super::StreamItem::CallProgress)).
     pub call_progress: bool,
+    /// A line about each batch of tool calls, written by the model for side requests while the run
+    /// goes on ([`StreamItem::CallSummary`](super::StreamItem::CallSummary)). It costs a small model
+    /// call for each batch.
+    pub call_summaries: bool,
 }

@@ -119,6 +119,7 @@ impl Subscription {
                 | StreamItem::ThinkingDelta { .. }
                 | StreamItem::ReplyEvent { .. }
                 | StreamItem::CallProgress { .. }
+                | StreamItem::CallSummary { .. }
                 | StreamItem::HookMessage(_)),
             ) => Some(piece),
             Ok(StreamItem::Entry(_)) | Err(_) => {

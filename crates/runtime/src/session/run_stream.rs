@@ -306,6 +306,7 @@ impl RunStream {
             | StreamItem::ThinkingDelta { .. }
             | StreamItem::ReplyEvent { .. }
             | StreamItem::CallProgress { .. }
+            | StreamItem::CallSummary { .. }
             | StreamItem::HookMessage(_) => {}
         }
         item

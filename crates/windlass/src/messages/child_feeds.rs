@@ -158,6 +158,7 @@ impl ChildFeeds {
             StreamItem::TextDelta { .. }
             | StreamItem::ThinkingDelta { .. }
             | StreamItem::ReplyEvent { .. }
+            | StreamItem::CallSummary { .. }
             | StreamItem::HookMessage(_)
             | StreamItem::RunEnded(_) => Vec::new(),
         };

@@ -220,6 +220,10 @@ impl MessageLog {
                     let message = self.projection.on_call_progress(progress);
                     self.add_live(message.into_iter().collect());
                 }
+                StreamItem::CallSummary { tool_use_ids, summary } => {
+                    let message = self.projection.on_call_summary(&tool_use_ids, &summary);
+                    self.add_live(vec![message]);
+                }
                 StreamItem::TextDelta { text, .. } => self.projection.on_text_delta(&text),
                 StreamItem::ThinkingDelta { .. }
                 | StreamItem::RunEnded(_)

@@ -29,6 +29,9 @@ pub struct MessageOptions {
     pub sub_agent_text: bool,
     /// Whether live output and progress of running calls are messages.
     pub tool_progress: bool,
+    /// Whether lines about batches of tool calls are messages. The model for side requests writes
+    /// them while the run goes on.
+    pub tool_use_summaries: bool,
 }
 
 impl MessageOptions {
@@ -50,7 +53,11 @@ impl MessageOptions {
     /// Returns the options of a session whose items a reader with these options needs.
     #[must_use]
     pub fn to_stream_options(self) -> StreamOptions {
-        StreamOptions { reply_events: self.partial_messages, call_progress: self.tool_progress }
+        StreamOptions {
+            reply_events: self.partial_messages,
+            call_progress: self.tool_progress,
+            call_summaries: self.tool_use_summaries,
+        }
     }
 
     /// Returns the options of a projection with these options.
@@ -181,6 +188,11 @@ impl MessageReader {
             StreamItem::CallProgress { call, elapsed_ms, progress } => {
                 let progress = tool_progress(*call, *elapsed_ms, progress);
                 Ok(self.projection.on_call_progress(progress).into_iter().collect())
+            }
+            // A run behind another one has calls of its own.
+            StreamItem::CallSummary { .. } if self.awaited_run.is_some() => Ok(Vec::new()),
+            StreamItem::CallSummary { tool_use_ids, summary } => {
+                Ok(vec![self.projection.on_call_summary(tool_use_ids, summary)])
             }
             StreamItem::HookMessage(message) => {
                 Ok(vec![self.projection.system_message(informational(message))])

@@ -449,6 +449,16 @@ impl<P> AgentBuilder<P> {
         self
     }
 
+    /// Also streams a line about each batch of tool calls
+    /// ([`Message::ToolUseSummary`](crate::Message::ToolUseSummary)), such as "Read the parser and
+    /// ran its tests". The model for side requests writes it while the run goes on; nothing waits
+    /// for it, and its cost counts.
+    #[must_use]
+    pub fn tool_use_summaries(mut self) -> Self {
+        self.messages.tool_use_summaries = true;
+        self
+    }
+
     /// Also streams text and thinking of sub-agents; their tool calls are streamed anyway.
     #[must_use]
     pub fn sub_agent_text(mut self) -> Self {

@@ -214,3 +214,44 @@ async fn a_hook_for_an_unknown_event_is_an_error() {
     let error = query.hook("PreToolUsed", |_| async { HookReply::Pass }).text().await.unwrap_err();
     assert!(error.to_string().contains("PreToolUsed"), "{error}");
 }
+
+/// The second call waits until this reader has seen the line about the first one.
+// spec: FEED-07
+#[tokio::test]
+async fn lines_about_calls_are_messages_for_a_reader_that_asks() {
+    const WORK: &str = r#"
+when user contains "Call: Bash" and user contains "notes"
+  say "Printed the notes"
+when user contains "Call: "
+  delay 600s
+  say "Too late"
+when results 0
+  call Bash as toolu_first {"command": "echo notes"}
+when result contains "notes"
+  call Bash as toolu_second {"command": "while [ ! -e seen ]; do sleep 0.05; done"}
+when any
+  say "Done."
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let query = || {
+        let script = Script::parse(WORK).unwrap();
+        windlass::query("go").script(script).tools(["Bash"]).allow("Bash").cwd(folder.path())
+    };
+    let mut stream = query().tool_use_summaries().stream().await.unwrap();
+    let mut summaries = Vec::new();
+    let mut last = None;
+    while let Some(message) = stream.try_next().await.unwrap() {
+        if let Message::ToolUseSummary(summary) = &message {
+            std::fs::write(folder.path().join("seen"), "").unwrap();
+            summaries.push(summary.clone());
+        }
+        last = Some(message);
+    }
+    let told: Vec<_> =
+        summaries.iter().map(|one| (&*one.summary, &one.preceding_tool_use_ids)).collect();
+    assert_eq!(told, [("Printed the notes", &vec!["toolu_first".to_owned()])]);
+    let result = last.as_ref().and_then(Message::as_result).unwrap();
+    assert_eq!(result.result.as_deref(), Some("Done."));
+    let others: Vec<Message> = query().stream().await.unwrap().try_collect().await.unwrap();
+    assert!(!others.iter().any(|message| matches!(message, Message::ToolUseSummary(_))));
+}

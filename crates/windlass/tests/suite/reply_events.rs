@@ -21,7 +21,8 @@ use crate::kit::{ProbeTool, pause, start_windlass};
 const FORMATS: [WireFormat; 3] =
     [WireFormat::AnthropicMessages, WireFormat::OpenAiChat, WireFormat::OpenAiResponses];
 
-const WITH_EVENTS: StreamOptions = StreamOptions { reply_events: true, call_progress: false };
+const WITH_EVENTS: StreamOptions =
+    StreamOptions { reply_events: true, call_progress: false, call_summaries: false };
 
 struct NoRequestObserver;
 

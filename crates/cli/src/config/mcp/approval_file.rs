@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
-use windlass::mcp::{FirstSeenApprovals, ToolApprovals, ToolDefinition};
+use windlass::mcp::{FirstSeenApprovals, ToolApprovals, ToolDefinition, TransportConfig};
 use windlass::tools::read_following_links;
 
 use super::{ConfiguredServer, ServerScope, private_file, remembered_tools};
@@ -93,6 +93,12 @@ impl RecordedApprovals {
     }
 }
 
+/// Returns whether a server is likely to offer the same tools next time. One inside of the program
+/// that drives this process is known by its name alone, which says nothing about its tools.
+fn is_memorable(server: &ConfiguredServer) -> bool {
+    !matches!(&server.config, Ok(config) if config.transport == TransportConfig::Sdk)
+}
+
 impl ToolApprovals for RecordedApprovals {
     fn withheld(&self, server: &str, definitions: &[ToolDefinition]) -> Vec<String> {
         let configured = self.servers.iter().find(|configured| configured.name == server);
@@ -103,7 +109,7 @@ impl ToolApprovals for RecordedApprovals {
             // Without the file nothing is known of earlier runs.
             Some(Err(_)) | None => self.in_process.withheld(server, definitions),
         };
-        if let Some(configured) = configured {
+        if let Some(configured) = configured.filter(|server| is_memorable(server)) {
             let approved = definitions.iter().filter(|tool| !withheld.contains(&tool.name));
             let approved: Vec<_> = approved.cloned().collect();
             remembered_tools::remember(&self.remembered_key(configured), &approved);
@@ -113,7 +119,9 @@ impl ToolApprovals for RecordedApprovals {
 
     fn remembered(&self, server: &str) -> Vec<ToolDefinition> {
         let configured = self.servers.iter().find(|configured| configured.name == server);
-        let Some(configured) = configured else { return Vec::new() };
+        let Some(configured) = configured.filter(|server| is_memorable(server)) else {
+            return Vec::new();
+        };
         let tools = remembered_tools::read(&self.remembered_key(configured));
         if configured.scope == ServerScope::Dynamic {
             return tools;
