@@ -367,8 +367,8 @@ pub(crate) enum Command {
     Fork(inspect_args::ForkArgs),
     /// Take back the last prompt, with what its run has done to the files
     Rewind(Box<inspect_args::RewindArgs>),
-    /// Compact the context of a conversation before its next model call
-    Compact(inspect_args::CompactArgs),
+    /// Compact the context of a conversation
+    Compact(Box<inspect_args::CompactArgs>),
     /// Trust a folder, so that its settings may run commands and allow calls until they change
     Trust {
         /// Trust this folder

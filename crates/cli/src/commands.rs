@@ -168,7 +168,7 @@ async fn dispatch(mut args: CliArgs) -> anyhow::Result<ExitCode> {
         Some(Command::Fork(args)) => fork::run(&args).await,
         Some(Command::Approve(args)) => approve::run(*args).await,
         Some(Command::Rewind(args)) => Box::pin(rewind::run(&args)).await,
-        Some(Command::Compact(args)) => compact::run(&args).await,
+        Some(Command::Compact(args)) => Box::pin(compact::run(&args)).await,
         Some(Command::Completions(args)) => completions::run(&args),
         Some(Command::Man(args)) => man::run(&args),
         Some(Command::Scripted(args)) => scripted::run(&args).await,

@@ -137,6 +137,7 @@ mod questions;
 mod resume;
 mod rewind;
 mod runs;
+pub mod stats;
 
 pub use agent_definition::AgentDefinition;
 pub use agent_tasks::AgentTasks;
@@ -147,8 +148,8 @@ pub use messages::Message;
 #[cfg(feature = "providers")]
 pub use query::{
     AgentBuilder, Approval, ApprovalKind, ApprovalRequest, ClientBuilder, ConversationClient,
-    HookEvent, HookReply, MessageStream, NoPrompt, Prompt, Query, QueryError, RunInterrupter,
-    client, query,
+    ConversationUsage, HookEvent, HookReply, MessageStream, NoPrompt, Prompt, Query, QueryError,
+    RunExplanation, RunInterrupter, client, query,
 };
 pub use questions::{AnswerAcceptance, OpenQuestion};
 pub use resume::{ResumeOutcome, ResumeRequest, request_resume};

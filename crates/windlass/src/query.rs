@@ -10,7 +10,7 @@ mod start;
 
 pub use agent_builder::{AgentBuilder, ClientBuilder, NoPrompt, Prompt, Query};
 pub use approval::{Approval, ApprovalKind, ApprovalRequest};
-pub use conversation_client::ConversationClient;
+pub use conversation_client::{ConversationClient, ConversationUsage, RunExplanation};
 pub use hook_closures::{HookEvent, HookReply};
 pub use message_stream::{MessageStream, RunInterrupter};
 pub use query_error::QueryError;

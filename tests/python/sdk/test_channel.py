@@ -1,5 +1,6 @@
 """The lines between program and binary: order, unknown and broken ones, ends."""
 
+import contextlib
 import json
 import os
 import re
@@ -184,6 +185,116 @@ def test_a_huge_line(agent):
     with RawChannel(agent) as channel:
         channel.send(user("alpha", field_of_tomorrow="x" * 12_000_000))
         assert channel.receive(is_result)[-1]["result"] == "answer alpha"
+
+
+BROKEN = {
+    "truncated": b'{"type": "user", "message": {"role": "us',
+    "not_an_object": b'["user", "hello"]',
+    "not_utf8": b'{"type": "user", "message": "\xff\xfe"}',
+    "deep": b"[" * 200_000,
+    "binary": bytes(range(1, 10)) * 500,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_line_is_one_sentence_and_loses_nothing(agent, name):
+    """What came before is answered and recorded; the error says what is wrong; nothing hangs."""
+    agent.serve(OK)
+    with RawChannel(agent) as channel:
+        channel.send(user("alpha"))
+        session = channel.receive(is_result)[-1]["session_id"]
+        channel.write(BROKEN[name] + b"\n")
+        channel.send(user("beta"))
+        frames, errors, code = channel.finish()
+    ignored = [frame for frame in frames if is_result(frame)]
+    if name == "not_an_object" and ignored:
+        assert code == 0
+    else:
+        assert code == 1 and not ignored
+        assert 0 < len(errors.strip()) < 1_000 and len(errors.strip().splitlines()) == 1, errors
+    with RawChannel(agent, f"--resume={session}") as channel:
+        channel.send(user("again"))
+        assert channel.receive(is_result)[-1]["result"] == "ok"
+    assert "answer alpha" in agent.requests[-1].messages_text()
+
+
+def test_a_half_written_last_line_is_an_error_after_the_turns(agent):
+    agent.serve(OK)
+    with RawChannel(agent) as channel:
+        channel.send(user("alpha"))
+        channel.receive(is_result)
+        channel.write(json.dumps(user("beta"))[:-9])
+        frames, errors, code = channel.finish()
+    assert code == 1 and len(errors.strip().splitlines()) == 1
+    assert not any(is_result(frame) for frame in frames)
+
+
+def test_a_line_over_the_limit_is_one_sentence(agent):
+    agent.serve(OK)
+    with RawChannel(agent) as channel:
+        with contextlib.suppress(BrokenPipeError):
+            channel.write(b'{"type": "keep_alive", "x": "' + b"x" * (65 << 20) + b'"}\n')
+        with contextlib.suppress(BrokenPipeError):
+            channel.process.stdin.close()
+        errors = channel.process.stderr.read().decode()
+        code = channel.process.wait()
+    assert code == 1
+    assert "longer than" in errors and len(errors.strip().splitlines()) == 1
+
+
+def test_requests_prompts_and_answers_may_be_interleaved(agent):
+    """Answers in the reverse order, requests between them, prompts behind, one byte at a time."""
+    agent.serve(
+        """
+        when user contains "write" and results 0
+          call Write as toolu_a {"file_path": "a.txt", "content": "a"}
+          call Write as toolu_b {"file_path": "b.txt", "content": "b"}
+
+        when any
+          say "done ${user}"
+        """
+    )
+    with RawChannel(agent, "--permission-prompt-tool", "stdio") as channel:
+        channel.send(control("i", subtype="initialize"), user("write"), user("second"))
+        asked = []
+        for frame in channel.frames():
+            if frame["type"] == "control_request":
+                asked.append(frame)
+            if len(asked) == 2:
+                break
+        lines = [
+            control("s", subtype="mcp_status"),
+            permit(asked[1]),
+            control("u", subtype="no_such_request"),
+            permit(asked[0]),
+            user("third"),
+        ]
+        for byte in "".join(json.dumps(line) + "\n" for line in lines).encode():
+            channel.process.stdin.write(bytes([byte]))
+            channel.process.stdin.flush()
+        frames, errors, code = channel.finish()
+    results = [frame["result"] for frame in frames if is_result(frame)]
+    assert results == ["done write", "done second", "done third"]
+    replies = {f["response"]["request_id"]: f["response"]["subtype"] for f in frames if f["type"] == "control_response"}
+    assert replies == {"s": "success", "u": "error"}
+    assert (agent.project / "a.txt").read_text() + (agent.project / "b.txt").read_text() == "ab"
+    assert (errors, code) == ("", 0)
+
+
+def permit(request):
+    response = {"behavior": "allow", "updatedInput": request["request"]["input"]}
+    answer = {"subtype": "success", "request_id": request["request_id"], "response": response}
+    return {"type": "control_response", "response": answer}
+
+
+def test_a_program_that_stops_reading_ends_the_process(agent):
+    agent.serve(OK)
+    with RawChannel(agent) as channel:
+        channel.send(user("alpha"))
+        channel.receive(is_result)
+        channel.process.stdout.close()
+        channel.send(user("beta"))
+        assert channel.process.wait(timeout=30) == 1
 
 
 def test_every_line_of_the_output_is_one_frame(agent):

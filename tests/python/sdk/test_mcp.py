@@ -272,3 +272,21 @@ async def test_server_that_is_a_program(agent):
     servers = {"bell": {"command": sys.executable, "args": [str(script)]}}
     run = await agent.query("go", mcp_servers=servers, allowed_tools=["mcp__bell"])
     assert run.text.startswith("It said: rang")
+
+
+async def test_tools_of_a_server_are_those_of_this_program(agent):
+    """Another program of the same folder had a server of the same name with other tools."""
+
+    def server(name):
+        @tool(name, "A tool", {"text": str})
+        async def run(args):
+            return {"content": [{"type": "text", "text": f"{name} ran"}]}
+
+        return create_sdk_mcp_server(name="shared", tools=[run])
+
+    for name in ("first", "second"):
+        agent.serve(f'when results 0\n  call mcp__shared__{name} {{"text": "x"}}\nwhen any\n  say "${{result}}"\n')
+        allowed = [f"mcp__shared__{name}"]
+        run = await agent.query("go", mcp_servers={"shared": server(name)}, allowed_tools=allowed)
+        assert run.text.endswith(f"{name} ran"), run.text
+        assert [tool for tool in run.init["tools"] if tool.startswith("mcp__")] == allowed

@@ -86,3 +86,18 @@ async def test_partial_messages_in_a_client(agent):
         first = await agent.ask(client, "one")
         second = await agent.ask(client, "two")
     assert events(first) and events(second)
+
+
+async def test_the_init_frame_is_the_first_message_also_in_an_untrusted_folder(agent):
+    agent.serve('when any\n  say "ok"\n')
+    agent.write(".claude/settings.json", '{"permissions": {"allow": ["Bash"]}}')
+    run = await agent.query("go", setting_sources=["project"])
+    kinds = [m.subtype for m in run.messages if isinstance(m, SystemMessage)]
+    assert kinds[0] == "init" and "informational" in kinds
+
+
+async def test_thinking_tokens_of_the_environment(agent):
+    agent.serve(ANSWER)
+    run = await agent.query("go", include_partial_messages=True, env={"MAX_THINKING_TOKENS": "8000"})
+    assert agent.requests[0].body["thinking"] == {"type": "enabled", "budget_tokens": 8000}
+    assert run.result.subtype == "success"

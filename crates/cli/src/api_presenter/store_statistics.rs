@@ -13,7 +13,6 @@ use windlass_server::StatsFilter;
 use super::model_latency::{self, LatencySample};
 use super::to_json;
 use crate::commands::stats::{MAX_RUNS, window_start};
-use crate::inspect::stats;
 
 /// What happened on one day, or with one model.
 #[derive(Debug, Default, Serialize)]
@@ -60,7 +59,7 @@ pub(super) async fn read_statistics(
         passes(filter, [Some(&event.agent), Some(&event.profile), filter.model.as_deref()])
     });
     let latencies = model_latency::sample(store, &runs).await?;
-    let counted = stats::count_runs(&ends, &events, &store.tool_stats(since).await?);
+    let counted = windlass::stats::count_runs(&ends, &events, &store.tool_stats(since).await?);
     let spread = json!({
         "states": count_states(&runs),
         "resumable": runs.iter().filter(|run| is_resumable(run)).count(),

@@ -195,11 +195,11 @@ pub(crate) struct CompactArgs {
     /// Print what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    /// Print JSON
+    /// Send the request only: the context is compacted before the next model call
     #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) detach: bool,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 /// For whom completions are written.

@@ -4,15 +4,16 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use super::compact::CompactionOutcome;
 use super::send_command::AfterSend;
 use super::{cancel, clear, compact, print};
 use crate::args::PrintArgs;
 use crate::config::model_selection;
 use crate::exit::UsageError;
-use crate::inspect::compaction_report::report_compaction;
+use crate::inspect::compaction_report::{CompactionReport, report_compaction};
 use crate::inspect::history::ConversationHistory;
 use crate::prompt::slash_command::{LocalCommand, LocalCommandCall};
-use crate::setup::{self, ModelNeed, RunSetup};
+use crate::setup::{self, ModelNeed, OpenConversation, RunSetup};
 use crate::terminal::OutputStyle;
 use crate::{messages, output};
 
@@ -33,6 +34,12 @@ pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow
         }
         return cancel::run(Some(opened.lane.as_str()), &print.agent, AfterSend::Drive).await;
     }
+    let compacted = match (command.name, &old) {
+        (LocalCommand::Compact, Some(opened)) => {
+            compact_now(opened, &command.arguments, print).await?
+        }
+        _ => None,
+    };
     let mut setup =
         setup::start_for_conversation(old.clone(), &print.agent, ModelNeed::NotNeeded).await?;
     let session = print::open_session(print, &setup, old).await?;
@@ -53,9 +60,10 @@ pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow
         }
         LocalCommand::Cost => messages::local_command::conversation_cost(&history),
         LocalCommand::Context => context_report(&history, &command.arguments).await?,
-        LocalCommand::Compact => {
-            request_compaction_if_useful(&history, &setup, &command.arguments).await?
-        }
+        LocalCommand::Compact => match compacted {
+            Some(sentence) => sentence,
+            None => request_compaction_if_useful(&history, &setup, &command.arguments).await?,
+        },
     };
     output::print_local_answer(
         command.name,
@@ -65,6 +73,29 @@ pub(crate) async fn run(command: &LocalCommandCall, print: &PrintArgs) -> anyhow
         &print.agent,
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Compacts a conversation at once, and says what came of it; `None` if there is nothing to compact.
+async fn compact_now(
+    opened: &OpenConversation,
+    keep: &str,
+    print: &PrintArgs,
+) -> anyhow::Result<Option<String>> {
+    let (store, lane) = (&opened.store, opened.lane.clone());
+    if store.lane_info(lane.clone()).await?.is_none() {
+        return Ok(None);
+    }
+    let history = ConversationHistory::load(store.as_ref(), lane).await?;
+    let planned = report_compaction(&history.conversation);
+    let Some(planned) = planned.filter(CompactionReport::would_compact) else { return Ok(None) };
+    let keep = Some(keep.trim()).filter(|keep| !keep.is_empty());
+    let outcome = compact::compact(store, &history, keep, &print.agent).await?;
+    match outcome {
+        CompactionOutcome::Failed(_) => anyhow::bail!(outcome.sentence(&history, &planned)),
+        CompactionOutcome::Done(_) | CompactionOutcome::Queued => {
+            Ok(Some(outcome.sentence(&history, &planned)))
+        }
+    }
 }
 
 /// Returns whether no existing conversation is named that the command could be about.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use windlass::SystemClock;
 use windlass::core::log::ids::UnixMillis;
 use windlass::ports::Clock;
+use windlass::stats::count_runs;
 
 use crate::args::inspect_args::StatsArgs;
 use crate::inspect::stats;
@@ -21,13 +22,13 @@ pub(crate) async fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     let since = window_start(args.days);
     let ends = store.list_trace_ends(since, MAX_RUNS).await?;
     let (events, tools) = (store.event_counts(since).await?, store.tool_stats(since).await?);
-    let stats = stats::count_runs(&ends, &events, &tools);
+    let counted = count_runs(&ends, &events, &tools);
     if args.json {
-        terminal::print_line(&serde_json::to_string(&stats)?);
+        terminal::print_line(&serde_json::to_string(&counted)?);
     } else if store.list_runs(None, 1).await?.is_empty() {
         terminal::print_line(&setup::no_runs_message(&args.store));
     } else {
-        let lines = stats.to_lines(OutputStyle::stdout(), args.days);
+        let lines = stats::to_lines(&counted, OutputStyle::stdout(), args.days);
         lines.iter().for_each(|line| terminal::print_line(line));
     }
     Ok(ExitCode::SUCCESS)

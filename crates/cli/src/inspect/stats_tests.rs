@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use windlass::core::log::ids::{RunId, UnixMillis};
 use windlass::ports::RunTraceEnd;
+use windlass::stats::{RunStats, count_runs};
 
-use super::RunStats;
-use super::{HistogramBar, count_runs};
+use super::{HistogramBar, histogram_bars};
 
 fn of_ends(ends: &[RunTraceEnd]) -> RunStats {
     count_runs(ends, &[], &[])
@@ -51,15 +51,15 @@ fn only_answers_are_in_the_histogram_and_gaps_are_kept() {
         ("max_model_calls", 9, 1),
     ]));
     assert_eq!((stats.runs, stats.stopped_at_cap), (9, 2));
-    let runs: Vec<usize> = stats.histogram_bars().iter().map(|bar| bar.runs).collect();
+    let runs: Vec<usize> = histogram_bars(&stats).iter().map(|bar| bar.runs).collect();
     assert_eq!(runs, [6, 0, 0, 1]);
-    assert_eq!((stats.quantile(50), stats.quantile(95)), (1, 4));
+    assert_eq!((stats.iterations_quantile(50), stats.iterations_quantile(95)), (1, 4));
 }
 
 #[test]
 fn long_runs_share_bars() {
     let stats = of_ends(&ends(&[("end_turn", 1, 1), ("end_turn", 45, 1), ("end_turn", 50, 1)]));
-    let bars = stats.histogram_bars();
+    let bars = histogram_bars(&stats);
     assert_eq!(bars.first(), Some(&HistogramBar { from: 1, upto: 3, runs: 1 }));
     assert_eq!(bars.last(), Some(&HistogramBar { from: 49, upto: 51, runs: 1 }));
     assert_eq!(bars.iter().map(|bar| bar.runs).sum::<usize>(), 3);

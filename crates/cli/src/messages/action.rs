@@ -7,7 +7,7 @@ use windlass::core::run::question::Question;
 use windlass::ports::RunInfo;
 
 use crate::messages::{accepted_answers, continue_command, option_word, shell_word, within};
-use crate::terminal::number_format::{count_irregular_noun, count_noun};
+use crate::terminal::number_format::{count_irregular_noun, count_noun, group_digits};
 
 /// Message: no rule can be suggested.
 pub(crate) const NO_RULE_SUGGESTED: &str =
@@ -197,6 +197,22 @@ fn join_question_ids(questions: &[&Question]) -> String {
 /// Message: a compaction was requested.
 pub(crate) fn compaction_queued(lane: &LaneId) -> String {
     format!("{lane} will be compacted before its next model call")
+}
+
+/// Message: the context was compacted.
+pub(crate) fn compacted(lane: &LaneId, before: u64, after: u64) -> String {
+    let (before, after) = (group_digits(before), group_digits(after));
+    format!("{lane} was compacted: from about {before} to about {after} tokens")
+}
+
+/// Message: the run that compacts did not end as it should.
+pub(crate) fn not_compacted(lane: &LaneId, why: &str) -> String {
+    format!("{lane} was not compacted: {why}; see `windlass explain {lane}`")
+}
+
+/// Note: no model is there to write the summary now.
+pub(crate) fn compaction_waits(reason: &str) -> String {
+    format!("no model can be called now ({reason}), so the context is compacted later")
 }
 
 /// Error: there is no such command.

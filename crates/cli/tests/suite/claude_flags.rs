@@ -217,6 +217,8 @@ fn the_conversation_itself_can_be_an_agent() {
     let ran = home.run_prompt("x", &["--agents", AGENTS, "--agent=nobody"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("unknown agent `nobody`; available: counter"), "{}", ran.err);
+    let (sent, _) = server.run_prompt(&home, &["--agent", "general-purpose"]);
+    assert!(tool_names(&sent.body).contains(&"Bash"), "a built-in agent: {}", sent.body);
     let ran = home.run_prompt("x", &["--agent", "nobody"]);
     assert!(ran.err.contains("unknown agent `nobody`; define it with --agents"), "{}", ran.err);
 }

@@ -84,6 +84,51 @@ fn room_is_made_for_whoever_asks_with_what_they_want_kept() {
 
 // spec: WINDOW-20
 #[test]
+fn a_compaction_happens_at_once_if_a_model_is_there() {
+    let script = "when user contains \"must keep\" and user contains \"swordfish\"\n  \
+                  say \"The word is swordfish.\"\nwhen any\n  say \"You said: ${user}\"\n";
+    let home = TestHome::new(script);
+    let talk = |conversation: &str| {
+        for n in 0..9 {
+            let ran = home.run_prompt(&format!("number {n}"), &["--conversation", conversation]);
+            assert_eq!(ran.code, 0, "{}", ran.err);
+        }
+    };
+    let boundaries =
+        |id: &str| home.run(&["show", id]).out.matches("message parts compacted").count();
+    talk("c");
+    let script = ["--script", "a.script", "--set", "kept_messages=4"];
+    let ran = home.run(&[&["compact", "c", "the word swordfish"], &script[..]].concat());
+    assert!(
+        ran.code == 0 && ran.out.starts_with("c was compacted: from about "),
+        "{} {}",
+        ran.out,
+        ran.err
+    );
+    assert_eq!(boundaries("c"), 1);
+    let store = std::fs::read(home.path("w.db")).unwrap();
+    assert!(String::from_utf8_lossy(&store).contains("The word is swordfish."));
+    // The same again: there is nothing left.
+    let again = home.run(&[&["compact", "c"], &script[..]].concat());
+    assert!(again.code == 0 && again.out.starts_with("Nothing was done"), "{}", again.out);
+    // The conversation goes on from there.
+    assert_eq!(home.run_prompt("and now?", &["--resume", "c"]).out, "You said: and now?\n");
+    // As a prompt, and for programs.
+    talk("d");
+    let ran = home.run(&[&["-p", "/compact swordfish", "--resume", "d"], &script[..]].concat());
+    assert!(ran.code == 0 && ran.out.starts_with("d was compacted"), "{} {}", ran.out, ran.err);
+    talk("e");
+    let told = &home.json(&[&["compact", "e"], &script[..]].concat())[0];
+    let tokens = |of: &str| told[of]["tokens"].as_u64().unwrap();
+    assert!(told["sent"] == true && tokens("after") < tokens("before"), "{told}");
+    talk("f");
+    let ran = home.run(&[&["compact", "f", "--detach"], &script[..]].concat());
+    assert_eq!(ran.out, "f will be compacted before its next model call\n");
+    assert_eq!(boundaries("f"), 0);
+}
+
+// spec: WINDOW-20
+#[test]
 fn no_tool_lets_the_model_make_room() {
     let ran = TestHome::new(ECHO)
         .run_prompt_unattended("hi", &["--output-format", "stream-json", "--verbose"]);

@@ -100,6 +100,22 @@ fn hashes_never_change() {
     }
 }
 
+/// The hashes above are those of sorted keys. They are proven for the map that does not sort, with
+/// which every crate of the workspace is built: `serde_json/preserve_order`, here and in the check.
+#[test]
+fn keys_are_sorted_although_the_map_keeps_their_order() {
+    let (unsorted, sorted) = (
+        r#"{"b":2,"a":{"d":[{"y":1,"x":2}],"c":3}}"#,
+        r#"{"a":{"c":3,"d":[{"x":2,"y":1}]},"b":2}"#,
+    );
+    let read: serde_json::Value = serde_json::from_str(unsorted).unwrap();
+    assert_eq!(read.to_string(), unsorted, "this build has no serde_json/preserve_order");
+    assert_eq!(
+        RawJson::parse(unsorted).unwrap().canonical_hash_hex(),
+        sha256_hex(sorted.as_bytes())
+    );
+}
+
 #[test]
 fn strings_and_values_are_encoded() {
     assert_eq!(RawJson::string("a\"\n\u{5d0}").text(), "\"a\\\"\\n\u{5d0}\"");

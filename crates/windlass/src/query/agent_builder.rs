@@ -23,7 +23,7 @@ use crate::messages::MessageOptions;
 use crate::{Windlass, WindlassBuilder};
 
 /// Micro-dollars per dollar.
-const MICROS_PER_USD: f64 = 1_000_000.0;
+pub(super) const MICROS_PER_USD: f64 = 1_000_000.0;
 
 /// A prompt: text, or blocks of text, images and documents.
 #[derive(Debug, Clone)]

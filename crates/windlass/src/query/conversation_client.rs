@@ -1,22 +1,25 @@
 //! A conversation of several prompts.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
 use windlass_core::log::ids::RunId;
+use windlass_core::message::reply::TokenUsage;
 use windlass_core::run::conversation::Conversation;
 use windlass_core::run::journal::Journal;
 use windlass_core::settings::conversation_settings::Settings;
 use windlass_core::settings::run_settings::RunSettings;
-use windlass_messages::{InitInfo, Message, MessageProjection};
-use windlass_runtime::ports::SessionEndReason;
+use windlass_messages::{InitInfo, Message, MessageProjection, RunFacts};
+use windlass_runtime::ports::{RunInfo, SessionEndReason};
 use windlass_runtime::{RunStream, Session};
 
-use super::agent_builder::Prompt;
+use super::agent_builder::{MICROS_PER_USD, Prompt};
 use super::approval::{Approval, ApprovalCallback, ApprovalRequest};
 use super::message_stream::MessageStream;
 use super::query_error::QueryError;
 use crate::Windlass;
-use crate::messages::{MessageOptions, MessageReader};
+use crate::messages::{MessageOptions, MessageReader, read_run_facts};
 
 /// A conversation: prompts are answered one after the other, and the model knows the earlier ones.
 /// Clones refer to the same conversation.
@@ -34,6 +37,24 @@ struct ClientParts {
     init: InitInfo,
     approve: Option<ApprovalCallback>,
     messages: MessageOptions,
+}
+
+/// What a conversation has used so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConversationUsage {
+    /// Tokens of all model calls.
+    pub tokens: TokenUsage,
+    /// Their cost in dollars, as far as prices are known.
+    pub total_cost_usd: f64,
+}
+
+/// How a run ended, and the facts behind it.
+#[derive(Debug, Clone)]
+pub struct RunExplanation {
+    /// The run: its state, its stop cause, its usage.
+    pub info: RunInfo,
+    /// What its log says about it.
+    pub facts: RunFacts,
 }
 
 impl ConversationClient {
@@ -214,7 +235,23 @@ impl ConversationClient {
         Ok(self.session.abort(None).await?)
     }
 
-    /// Compacts the context before the next model call; the summary keeps what `instructions` say.
+    /// Compacts the context now, or after the runs that are queued, and returns the messages of the
+    /// run that does it: the boundary with the tokens before and after, and a result. The result is
+    /// an error if there is nothing to compact. The summary keeps what `instructions` say.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] if the store fails.
+    pub async fn compact_now(
+        &self,
+        instructions: Option<&str>,
+    ) -> Result<MessageStream, QueryError> {
+        let run = self.session.compact_now(instructions).await?;
+        self.follow(run).await
+    }
+
+    /// Compacts the context before the next model call; [`Self::compact_now`] does it at once. The
+    /// summary keeps what `instructions` say.
     ///
     /// # Errors
     ///
@@ -240,6 +277,53 @@ impl ConversationClient {
     /// Returns a [`QueryError`] if the store fails or the log cannot be read.
     pub async fn journal(&self) -> Result<Journal, QueryError> {
         Ok(self.session.load_conversation().await?.journal)
+    }
+
+    /// Returns what the conversation has used and spent so far, in all of its runs.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] if the store fails or the log cannot be read.
+    pub async fn usage(&self) -> Result<ConversationUsage, QueryError> {
+        let now = self.session.load_conversation().await?;
+        #[expect(clippy::cast_precision_loss, reason = "a sum of money people can read")]
+        let usd = now.spent.usd_micros as f64 / MICROS_PER_USD;
+        Ok(ConversationUsage { tokens: now.usage, total_cost_usd: usd })
+    }
+
+    /// Returns the files that tools have read, written or edited in this conversation, each once, in
+    /// the order in which they were first touched.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] if the store fails or the log cannot be read.
+    pub async fn files_read(&self) -> Result<Vec<PathBuf>, QueryError> {
+        let folder = Path::new(&self.parts.init.cwd);
+        let mut files = Vec::new();
+        for message in self.history().await? {
+            let Message::User(user) = &message else { continue };
+            let Some(result) = &user.tool_use_result else { continue };
+            let named = result.pointer("/file/filePath").or_else(|| result.get("filePath"));
+            let path = named.and_then(Value::as_str).map(|path| folder.join(path));
+            files.extend(path.filter(|path| !files.contains(path)));
+        }
+        Ok(files)
+    }
+
+    /// Returns why a run ended as it did, from the log: failed calls and whether they were made good,
+    /// what repeated, what fills the context. `None` for the newest run; nothing if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] if the store fails or the log cannot be read.
+    pub async fn explain(&self, run: Option<&RunId>) -> Result<Option<RunExplanation>, QueryError> {
+        let lane = self.session.lane().clone();
+        let limit = if run.is_some() { usize::MAX } else { 1 };
+        let runs = self.windlass.store().list_runs(Some(lane), limit).await?;
+        let named = runs.into_iter().find(|info| run.is_none_or(|run| info.run == *run));
+        let Some(info) = named else { return Ok(None) };
+        let facts = read_run_facts(&self.session, &info.run).await?;
+        Ok(Some(RunExplanation { info, facts }))
     }
 
     /// Ends the use of the conversation by this program: hooks are told. It can be continued later.

@@ -255,3 +255,78 @@ when any
     let others: Vec<Message> = query().stream().await.unwrap().try_collect().await.unwrap();
     assert!(!others.iter().any(|message| matches!(message, Message::ToolUseSummary(_))));
 }
+
+/// What a session holds: its messages, its usage, the files it has read; in every process.
+// spec: SDK-08
+#[tokio::test]
+async fn a_session_holds_messages_usage_and_files_read() {
+    const READS: &str = r#"
+when user is "read" and results 0
+  usage in 100 out 10
+  call Read {"file_path": "a.txt"}
+when user is "edit" and results 0
+  call Edit {"file_path": "a.txt", "old_string": "one", "new_string": "two"}
+when any
+  usage in 100 out 10
+  say "It said: ${result}"
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.txt"), "one\n").unwrap();
+    let store = folder.path().join("w.db");
+    let open = || async {
+        windlass::client()
+            .script(Script::parse(READS).unwrap())
+            .tools(["Read", "Edit"])
+            .allow("Edit")
+            .cwd(folder.path())
+            .store(SqliteStore::open(&store).unwrap())
+            .session_id("one-session")
+            .open()
+            .await
+            .unwrap()
+    };
+    let client = open().await;
+    client.ask("read").await.unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    assert_eq!(client.files_read().await.unwrap(), [root.join("a.txt")]);
+    let first = client.usage().await.unwrap();
+    assert_eq!((first.tokens.input_tokens, first.tokens.output_tokens), (200, 20));
+    let messages = client.history().await.unwrap().len();
+    client.close().await;
+
+    let client = open().await;
+    assert_eq!(client.history().await.unwrap().len(), messages);
+    assert_eq!(client.usage().await.unwrap(), first);
+    let explained = client.explain(None).await.unwrap().unwrap();
+    assert!(explained.facts.failed_calls.is_empty());
+    assert_eq!(explained.info.cause, Some(windlass::StopCause::EndTurn));
+    client.ask("edit").await.unwrap();
+    assert!(client.usage().await.unwrap().tokens.input_tokens >= 300);
+    assert_eq!(
+        client.windlass().stats(windlass::core::log::ids::UnixMillis(0)).await.unwrap().runs,
+        2
+    );
+}
+
+#[tokio::test]
+async fn a_session_is_compacted_at_once() {
+    const TALK: &str = "when user contains \"Summarise the conversation\"\n  say \"So far: talk.\"\n\
+                        when any\n  say \"You said: ${user}\"\n";
+    let client = windlass::client().script(Script::parse(TALK).unwrap());
+    let client = client.settings(|it| it.limits.kept_messages = 4).open().await.unwrap();
+    let early = client.compact_now(None).await.unwrap().result().await;
+    assert!(early.is_err() || early.unwrap().is_error, "there is nothing to compact");
+    for n in 0..9 {
+        client.ask(format!("number {n}")).await.unwrap();
+    }
+    let stream = client.compact_now(Some("the numbers")).await.unwrap();
+    let messages: Vec<Message> = stream.try_collect().await.unwrap();
+    let is_boundary = |message: &&Message| match message {
+        Message::System(system) => matches!(system.event, SystemEvent::CompactBoundary { .. }),
+        _ => false,
+    };
+    assert_eq!(messages.iter().filter(is_boundary).count(), 1, "{messages:?}");
+    let result = messages.last().and_then(Message::as_result).unwrap();
+    assert_eq!((result.subtype, result.num_turns), (ResultSubtype::Success, 0));
+    assert_eq!(client.ask("on").await.unwrap(), "You said: on");
+}

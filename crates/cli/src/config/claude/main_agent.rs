@@ -2,6 +2,7 @@
 //! applies wherever flags do; flags that were typed override it.
 
 use anyhow::bail;
+use windlass::tools::GENERAL_PURPOSE_AGENT;
 
 use crate::args::{AgentArgs, EffortArg};
 use crate::config::claude::agent_files;
@@ -17,7 +18,12 @@ pub(crate) fn apply_main_agent(args: &mut AgentArgs) -> anyhow::Result<()> {
     let Some(name) = args.agents.agent.take() else { return Ok(()) };
     let workspace = paths::resolve_folder(&args.permissions.workspace, "--workspace")?;
     let agents = known_agents(args, &workspace)?;
-    let Some(agent) = agents.iter().find(|agent| agent.name == name) else {
+    let named = agents.iter().find(|agent| agent.name == name);
+    if named.is_none() && name == GENERAL_PURPOSE_AGENT {
+        // The built-in agent has the tools and the instructions of the conversation itself.
+        return Ok(());
+    }
+    let Some(agent) = named else {
         let names = agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>();
         bail!(messages::unknown_agent(&name, &names));
     };

@@ -1,6 +1,8 @@
 //! Texts and bars of the statistics.
 
-use crate::inspect::stats::{AgentStats, HistogramBar, RunStats, ToolUsage};
+use windlass::stats::{AgentStats, RunStats, ToolUsage};
+
+use crate::inspect::stats::HistogramBar;
 use crate::terminal::number_format::{count_noun, format_percent};
 use crate::terminal::{Color, OutputStyle, sanitize_line};
 
@@ -41,8 +43,8 @@ pub(crate) fn histogram_title(stats: &RunStats, style: OutputStyle) -> String {
     let title = format!(
         "iterations to end_turn ({}; median {}, 95 % within {}, longest {longest})",
         count_noun(answers as u64, "run"),
-        stats.quantile(50),
-        stats.quantile(95),
+        stats.iterations_quantile(50),
+        stats.iterations_quantile(95),
     );
     style.paint(Color::Bold, &title)
 }
