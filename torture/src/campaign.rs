@@ -100,7 +100,7 @@ impl<'b> TortureCampaign<'b> {
             binary: TestedBinary { program, broken: args.broken },
             work_folder: WorkFolder::new(args.keep.as_deref(), name, stores)?,
             registry,
-            fault_injector: FaultInjector::new(args.broken),
+            fault_injector: FaultInjector::new(args.store, args.broken),
             budget: KillBudget::with_kills(args.kills),
             seed: args.seed,
             enough,

@@ -1,7 +1,7 @@
 //! Crash points for the torture harness: one at every write boundary, each named, so that a test
 //! can crash at all of them. Without the `faults` feature every function here is empty.
 
-/// The names of all crash points.
+/// The names of the crash points of both databases.
 pub const CRASH_POINTS: &[&str] = &[
     ENQUEUE_BEFORE,
     ENQUEUE_AFTER,
@@ -16,6 +16,9 @@ pub const CRASH_POINTS: &[&str] = &[
     HEARTBEAT_AFTER,
 ];
 
+/// The names of the crash points that only SQLite has.
+pub const SQLITE_CRASH_POINTS: &[&str] = &[ROWS_WRITTEN];
+
 pub(crate) const ENQUEUE_BEFORE: &str = "deliver.before";
 pub(crate) const ENQUEUE_AFTER: &str = "deliver.after";
 pub(crate) const CLAIM_BEFORE: &str = "claim.before";
@@ -27,6 +30,8 @@ pub(crate) const RELEASE_BEFORE: &str = "release.before";
 pub(crate) const RELEASE_AFTER: &str = "release.after";
 pub(crate) const HEARTBEAT_BEFORE: &str = "beat.before";
 pub(crate) const HEARTBEAT_AFTER: &str = "beat.after";
+/// Deferred rows were written to their tables, and that is not committed yet.
+pub(crate) const ROWS_WRITTEN: &str = "rows.written";
 
 /// Ends the process if `WINDLASS_FAULT="name:n"` names this point and this is the n-th time.
 #[cfg(not(feature = "faults"))]

@@ -6,6 +6,7 @@
 //! connections of their own. Not here: any SQL outside the files of this folder.
 
 mod database_file;
+mod deferred_rows;
 mod deletion;
 mod documents;
 mod error;
@@ -16,8 +17,10 @@ mod inbox;
 mod lane_reads;
 mod lanes;
 mod open;
+mod raw_retention;
 mod reader_pool;
 mod rows;
+mod run_columns;
 mod runnable_lanes;
 mod schema_migration;
 mod statistics;
@@ -383,16 +386,16 @@ impl Store for SqliteStore {
     }
 
     fn tool_stats(&self, since: UnixMillis) -> BoxFuture<'_, Result<Vec<ToolStats>, StoreError>> {
-        Box::pin(
-            self.readers.query(move |connection| statistics::read_tool_stats(connection, since)),
-        )
+        let query = move |connection: &_| statistics::read_tool_stats(connection, since);
+        Box::pin(deferred_rows::query_all_rows(&self.readers, &self.writer, query))
     }
 
     fn event_counts(
         &self,
         since: UnixMillis,
     ) -> BoxFuture<'_, Result<Vec<EventCount>, StoreError>> {
-        Box::pin(self.readers.query(move |connection| statistics::count_events(connection, since)))
+        let query = move |connection: &_| statistics::count_events(connection, since);
+        Box::pin(deferred_rows::query_all_rows(&self.readers, &self.writer, query))
     }
 
     fn record_worker_event(&self, event: WorkerEvent) -> BoxFuture<'_, Result<(), StoreError>> {

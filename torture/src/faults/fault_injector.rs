@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use windlass_store::crash_points::CRASH_POINTS;
+use windlass_store::crash_points::{CRASH_POINTS, SQLITE_CRASH_POINTS};
 
-use crate::args::BrokenPromise;
+use crate::args::{BrokenPromise, StoreKind};
 use crate::plan::binary_command::BinaryCommand;
 use crate::plan::conversation_plan::ConversationPlan;
 use crate::plan::seeded_random::SeededRandom;
@@ -47,18 +47,29 @@ pub(crate) struct FaultInjector {
     next_boundary: AtomicUsize,
     boundary_deaths: Mutex<BTreeMap<&'static str, u64>>,
     broken: Option<BrokenPromise>,
+    store: StoreKind,
+}
+
+/// Returns the crash points of a store.
+fn crash_points(store: StoreKind) -> impl Iterator<Item = &'static &'static str> {
+    let own = match store {
+        StoreKind::Sqlite => SQLITE_CRASH_POINTS,
+        StoreKind::Postgres => &[],
+    };
+    CRASH_POINTS.iter().chain(own)
 }
 
 impl FaultInjector {
-    pub(crate) fn new(broken: Option<BrokenPromise>) -> Self {
+    pub(crate) fn new(store: StoreKind, broken: Option<BrokenPromise>) -> Self {
         let boundaries =
-            (1..=MAX_HITS).flat_map(|hit| CRASH_POINTS.iter().map(move |point| (point, hit)));
+            (1..=MAX_HITS).flat_map(|hit| crash_points(store).map(move |point| (point, hit)));
         let reached = boundaries.filter(|(point, hit)| *hit <= expected_hits(point));
         Self {
             boundaries: reached.map(|(point, hit)| WriteBoundary { point, hit }).collect(),
             next_boundary: AtomicUsize::new(0),
             boundary_deaths: Mutex::default(),
             broken,
+            store,
         }
     }
 
@@ -103,7 +114,8 @@ impl FaultInjector {
     /// Crash points with the number of deaths there, including those that were never reached.
     pub(crate) fn coverage(&self) -> Vec<(&'static str, u64)> {
         let deaths = self.lock_deaths();
-        CRASH_POINTS.iter().map(|point| (*point, deaths.get(point).copied().unwrap_or(0))).collect()
+        let deaths = |point: &'static str| (point, deaths.get(point).copied().unwrap_or(0));
+        crash_points(self.store).map(|point| deaths(point)).collect()
     }
 
     fn lock_deaths(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {

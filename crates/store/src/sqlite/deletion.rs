@@ -12,17 +12,17 @@ use windlass_runtime::ports::{
 
 use super::error::WorkError;
 use super::group_commit::prepare_cached;
+use super::raw_retention;
 use crate::column_values;
 use crate::validation::rejection;
 
 /// Deletes the rows of other tables, in an order that violates no reference. `?1` is the lane.
-const DELETE_STATEMENTS: [&str; 8] = [
+const DELETE_STATEMENTS: [&str; 7] = [
     "DELETE FROM agent_loop_iteration WHERE trace_id IN (SELECT t.id FROM agent_loop_trace AS t
          JOIN run ON run.run_id = t.job_id WHERE run.lane_no = ?1)",
     "DELETE FROM agent_loop_trace WHERE job_id IN (SELECT run_id FROM run WHERE lane_no = ?1)",
     "DELETE FROM agent_tool_results WHERE run_id IN (SELECT run_id FROM run WHERE lane_no = ?1)",
     "DELETE FROM event WHERE lane_no = ?1",
-    "DELETE FROM raw_response WHERE lane_no = ?1",
     "DELETE FROM run WHERE lane_no = ?1",
     "DELETE FROM inbox WHERE lane_no = ?1",
     "DELETE FROM entry WHERE lane_no = ?1",
@@ -56,6 +56,7 @@ fn remove_family(connection: &Connection, lane: &LaneId) -> Result<RemovedLanes,
         removed.entries += delete_lane_rows(connection, no)?;
         removed.lanes.push(lane);
     }
+    raw_retention::stay_within_entries(connection)?;
     Ok(removed)
 }
 
@@ -153,7 +154,8 @@ pub(super) fn has_old_rows(
 ) -> Result<bool, WorkError> {
     let due = prepare_cached(
         connection,
-        "SELECT coalesce((SELECT at FROM raw_response ORDER BY no LIMIT 1) < ?1, 0)
+        "SELECT coalesce((SELECT coalesce(raw_at, at) FROM entry
+                 WHERE no > (SELECT deleted_to FROM raw_retention) ORDER BY no LIMIT 1) < ?1, 0)
              OR coalesce((SELECT at FROM event ORDER BY no LIMIT 1) < ?2, 0)
              OR coalesce((SELECT at FROM worker_event ORDER BY no LIMIT 1) < ?2, 0)
              OR coalesce((SELECT ts FROM agent_loop_trace ORDER BY id LIMIT 1)
@@ -168,12 +170,7 @@ pub(super) fn forget_old_rows(
     forget: &RetentionCutoffs,
 ) -> Result<DeletedRows, WorkError> {
     let limit = column_values::limit_column(forget.limit);
-    let raw = prepare_cached(
-        connection,
-        "DELETE FROM raw_response
-         WHERE no IN (SELECT no FROM raw_response ORDER BY no LIMIT ?2) AND at < ?1",
-    )?
-    .execute(params![raw_before(forget), limit])?;
+    let raw = raw_retention::delete_old(connection, raw_before(forget), forget.limit)?;
     let events = prepare_cached(
         connection,
         "DELETE FROM event WHERE no IN (SELECT no FROM event ORDER BY no LIMIT ?2) AND at < ?1",

@@ -20,8 +20,8 @@ use super::wal::{WalCheckpoints, WalSyncer};
 use super::write_queue::{WriteQueue, WriteTurn};
 use super::writer::WriteJob;
 use super::{
-    deletion, documents, fenced_append, heartbeats, inbox, lanes, runnable_lanes, statistics,
-    tenants, wal,
+    deferred_rows, deletion, documents, fenced_append, heartbeats, inbox, lanes, runnable_lanes,
+    statistics, tenants, wal,
 };
 use crate::crash_points;
 use crate::encoding::EncodedMessage;
@@ -267,6 +267,7 @@ pub(super) enum WriteWork {
     SetLimits { tenant: Arc<str>, limits: TenantLimits },
     WriteDocument { document: Document, condition: WriteCondition },
     DeleteDocument { kind: Arc<str>, key: Arc<str>, version: Option<u64> },
+    WriteDeferredRows { lanes: Vec<i64> },
 }
 
 #[derive(Debug)]
@@ -408,6 +409,9 @@ impl WriteWork {
                 documents::delete_document(connection, kind, key, *version)
                     .map(WriteOutput::Changed)
             }
+            Self::WriteDeferredRows { lanes } => {
+                deferred_rows::write_rows_of_lanes(connection, lanes).map(|()| WriteOutput::Done)
+            }
         }
     }
 
@@ -426,6 +430,7 @@ impl WriteWork {
             Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Remove { .. } => (),
             Self::SetLimits { .. } | Self::WriteDocument { .. } | Self::DeleteDocument { .. } => (),
+            Self::WriteDeferredRows { .. } => (),
         }
     }
 
@@ -444,6 +449,7 @@ impl WriteWork {
             Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
             Self::SetLimits { .. } | Self::WriteDocument { .. } | Self::DeleteDocument { .. } => (),
+            Self::WriteDeferredRows { .. } => (),
         }
     }
 
@@ -462,6 +468,7 @@ impl WriteWork {
             Self::Reconcile(_) | Self::Forget(_) | Self::RecordEvent(_) => (),
             Self::Announce { .. } | Self::Wake { .. } | Self::Remove { .. } => (),
             Self::SetLimits { .. } | Self::WriteDocument { .. } | Self::DeleteDocument { .. } => (),
+            Self::WriteDeferredRows { .. } => (),
         }
     }
 

@@ -8,9 +8,9 @@ use windlass_runtime::ports::{
     AbandonedLane, ObservedHeartbeat, ReconcileRequest, WorkerId, WorkerInfo,
 };
 
-use super::database_file;
 use super::error::WorkError;
 use super::group_commit::prepare_cached;
+use super::{database_file, deferred_rows};
 use crate::column_values;
 
 /// Workers that were silent for longer are not listed.
@@ -91,6 +91,8 @@ struct DeadOwnerLane {
     interrupted_run: Option<(RunId, Option<String>)>,
     /// The resume policy of that run.
     policy: ResumePolicy,
+    /// The first entry whose rows are not in their tables yet.
+    rows_from: Option<i64>,
 }
 
 pub(super) fn reconcile_dead_owners(
@@ -119,7 +121,7 @@ fn lanes_of_dead_owner(
         "SELECT lane.no, lane.id, run.run_id,
              (SELECT checkpoint FROM entry WHERE lane_no = lane.no AND run_no = run.no
                   AND checkpoint IS NOT NULL ORDER BY seq DESC LIMIT 1),
-             run.resume_policy
+             run.resume_policy, lane.rows_from
          FROM lane LEFT JOIN run
              ON run.lane_no = lane.no AND run.active = 1 AND run.state = 'running'
          WHERE lane.owner = ?1
@@ -140,7 +142,9 @@ fn parse_dead_owner_lane(row: &Row<'_>) -> rusqlite::Result<DeadOwnerLane> {
     let lane = LaneId::from(row.get::<_, String>(1)?);
     let policy = row.get::<_, Option<String>>(4)?;
     let policy = policy.map(|name| ResumePolicy::from_name(&name)).unwrap_or_default();
-    Ok(DeadOwnerLane { no: row.get(0)?, lane, interrupted_run: run.map(|run| (run, kind)), policy })
+    let interrupted_run = run.map(|run| (run, kind));
+    let (no, rows_from) = (row.get(0)?, row.get(5)?);
+    Ok(DeadOwnerLane { no, lane, interrupted_run, policy, rows_from })
 }
 
 fn release_dead_lane(
@@ -148,7 +152,11 @@ fn release_dead_lane(
     found: DeadOwnerLane,
     pass: &ReconcileRequest,
 ) -> Result<AbandonedLane, WorkError> {
-    let DeadOwnerLane { no, lane, interrupted_run, policy } = found;
+    let DeadOwnerLane { no, lane, interrupted_run, policy, rows_from } = found;
+    // They say that the run continued, so they are written before it is said to have stopped.
+    if let Some(from) = rows_from {
+        deferred_rows::write_deferred_rows(connection, no, &lane, from)?;
+    }
     let resume_available = interrupted_run
         .as_ref()
         .and_then(|(_, kind)| kind.as_deref())

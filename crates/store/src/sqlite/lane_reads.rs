@@ -140,10 +140,13 @@ fn parse_entry(row: &Row<'_>) -> rusqlite::Result<EncodedEntry> {
     })
 }
 
-/// The columns of a run that lists show, in the order in which `parse_run_info` reads them.
-const RUN_INFO_COLUMNS: &str = "run_id, lane.id, state, cause, text, at, resume_available, prompt,
-    run.folder, run.agent, profile, model, usd_micros, cancel_requested, resume_policy,
-    lane.tenant";
+/// The columns of a run that lists show, in the order in which `parse_run_info` reads them. The row
+/// of an active run may be written later than its entry; its time and cost are with the lane.
+const RUN_INFO_COLUMNS: &str = "run_id, lane.id, state, cause, text,
+    iif(lane.active_run = run_id AND lane.run_at > run.at, lane.run_at, run.at),
+    resume_available, prompt, run.folder, run.agent, profile, model,
+    iif(lane.active_run = run_id AND lane.run_at >= run.at, lane.run_usd_micros, usd_micros),
+    cancel_requested, resume_policy, lane.tenant";
 
 static READ_RUNS: LazyLock<String> = LazyLock::new(|| read_runs_sql("?1 IS NULL"));
 static READ_RUNS_OF_LANE: LazyLock<String> =
@@ -251,8 +254,7 @@ pub(super) fn read_trace_ends(
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns raw responses, oldest first. There is no index: rows are written at every step and
-/// rarely read.
+/// Returns raw responses, oldest first.
 pub(super) fn read_raw_responses(
     connection: &Connection,
     lane: &LaneId,
@@ -263,8 +265,10 @@ pub(super) fn read_raw_responses(
     let after = column_values::saturating_column(after);
     let mut statement = prepare_cached(
         connection,
-        "SELECT run_id, seq, at, body, response FROM raw_response
-         WHERE lane_no = (SELECT no FROM lane WHERE id = ?1) AND seq > ?2 ORDER BY no LIMIT ?3",
+        "SELECT (SELECT run_id FROM run WHERE no = run_no), seq, raw_at, raw_body, raw_response
+         FROM entry WHERE lane_no = (SELECT no FROM lane WHERE id = ?1) AND seq > ?2
+             AND raw_at IS NOT NULL
+         ORDER BY seq LIMIT ?3",
     )?;
     let found = statement.query_map(params![lane.as_str(), after, limit], |row| {
         let body: String = row.get(3)?;

@@ -19,6 +19,7 @@ mod schema_migration_tests;
 pub(super) const MIGRATIONS: Migrations = Migrations::new(&[
     include_str!("schema/101_tables.sql"),
     include_str!("schema/102_documents.sql"),
+    include_str!("schema/103_fewer_pages.sql"),
 ]);
 
 /// Whether a file has the newest schema.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "faults")]
 pub(crate) mod points;
+pub(crate) mod running_job;
 
 use std::path::PathBuf;
 use std::sync::Arc;

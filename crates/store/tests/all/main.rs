@@ -31,9 +31,13 @@ mod postgres_tables;
 #[cfg(test)]
 mod sqlite;
 #[cfg(test)]
+mod sqlite_deferred_rows;
+#[cfg(test)]
 mod sqlite_disk;
 #[cfg(test)]
 mod sqlite_faults;
+#[cfg(test)]
+mod sqlite_migration;
 #[cfg(test)]
 mod sqlite_older;
 #[cfg(test)]

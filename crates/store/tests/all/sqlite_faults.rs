@@ -6,10 +6,12 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 
+use windlass_core::log::ids::UnixMillis;
 use windlass_runtime::ports::Store;
 use windlass_store::{SqliteStore, crash_points};
 
 use crate::kit::points::{check_sound_after, run_to_crash_point};
+use crate::kit::running_job::start_job;
 use crate::kit::{append_one, file, folder, lane, message, open};
 
 const PLACE: &str = "WINDLASS_TEST_PLACE";
@@ -39,6 +41,37 @@ async fn every_crash_point_leaves_a_sound_store() {
         let store = open(&folder);
         store.check().await.unwrap();
         check_sound_after(point, &store).await;
+    }
+}
+
+/// Not a test: the code of a victim whose rows lag behind their entries.
+#[tokio::test]
+async fn lagging_victim() {
+    let Some(path) = std::env::var_os(PLACE) else { return };
+    let store = SqliteStore::open(path).unwrap();
+    let mut job = start_job(&store, "a", 3).await;
+    store.append(job.end()).await.unwrap();
+}
+
+/// A crash while the rows are written to their tables leaves them where they were, and the next
+/// process writes them.
+#[tokio::test]
+async fn lagging_rows_survive_a_crash_while_they_are_written() {
+    for point in crash_points::SQLITE_CRASH_POINTS {
+        let folder = folder();
+        let status = run_victim_to(&file(&folder), "lagging_victim", point);
+        assert!(!status.success(), "nobody died at {point}");
+        let store = open(&folder);
+        store.check().await.unwrap();
+        assert_eq!(store.lane_info(lane("a")).await.unwrap().unwrap().head, 7);
+        let count = || {
+            let raw = rusqlite::Connection::open(file(&folder)).unwrap();
+            let query = "SELECT count(*) FROM agent_tool_results";
+            raw.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        assert_eq!(count(), 0);
+        let stats = store.tool_stats(UnixMillis(0)).await.unwrap();
+        assert_eq!((stats[0].calls, count()), (6, 6));
     }
 }
 
@@ -74,6 +107,14 @@ fn a_broken_fence_lets_the_wrong_owner_write() {
     let path = file(&folder);
     let status = run_broken(&path, "unfenced_victim", "fence");
     assert!(status.success());
+}
+
+#[expect(clippy::disallowed_methods, reason = "somebody has to die")]
+fn run_victim_to(path: &Path, name: &str, point: &str) -> ExitStatus {
+    let mut victim = Command::new(std::env::current_exe().unwrap());
+    victim.args(["--exact", &format!("sqlite_faults::{name}")]);
+    victim.env(PLACE, path).env("WINDLASS_FAULT", format!("{point}:1"));
+    victim.output().unwrap().status
 }
 
 #[expect(clippy::disallowed_methods, reason = "the switch is read once per process")]
