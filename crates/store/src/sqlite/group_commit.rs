@@ -415,6 +415,11 @@ impl WriteWork {
         }
     }
 
+    /// Returns the lane that is appended to.
+    pub(super) fn append_lane(&self) -> Option<&LaneId> {
+        if let Self::Append(append) = self { Some(&append.lane) } else { None }
+    }
+
     /// Notifies tasks of this process that wait for messages.
     fn notify_hints(&self, hints: &InboxHints) {
         match self {

@@ -2,8 +2,9 @@
 //! while it was busy: there is no timer, so a lone write never waits for others.
 //!
 //! A task of the caller's runtime flushes the queue inline, as soon as the ready tasks have enqueued
-//! their work: handing it to another thread and back would cost more than the commit. Without a
-//! runtime, and whenever another process holds the file, the writer thread does it.
+//! their work: handing it to another thread and back would cost more than the commit. A
+//! conversation that writes alone is not made to wait for others, and its own task commits. Without
+//! a runtime, and whenever another process holds the file, the writer thread does it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,7 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use windlass_core::log::ids::LaneId;
 use windlass_core::log::record::Durability;
 use windlass_runtime::ports::StoreError;
 
@@ -117,9 +119,22 @@ struct CommitQueueState {
     jobs: VecDeque<WriteJob>,
     /// The runtime on which an inline flush is scheduled.
     inline_flush: Option<Id>,
+    /// The lane of the append that was enqueued last.
+    last_lane: Option<LaneId>,
     /// Whether the write-ahead log is so long that the writer thread should checkpoint it.
     is_checkpoint_due: bool,
     is_closed: bool,
+}
+
+impl CommitQueueState {
+    /// Returns whether the queue is empty and the previous append was of the same lane.
+    fn note_lane(&mut self, lane: Option<&LaneId>) -> bool {
+        let is_same = lane.is_some() && self.last_lane.as_ref() == lane;
+        if !is_same {
+            self.last_lane = lane.cloned();
+        }
+        is_same && self.jobs.is_empty()
+    }
 }
 
 impl CommitQueue {
@@ -137,11 +152,18 @@ impl CommitQueue {
         if waiting.is_closed {
             return;
         }
+        let is_alone = waiting.note_lane(job.work.append_lane());
         waiting.jobs.push_back(job);
         let Ok(runtime) = Handle::try_current() else { return self.wake_writer.notify_one() };
-        if waiting.inline_flush.replace(runtime.id()) != Some(runtime.id()) {
-            drop(waiting);
-            runtime.spawn(InlineFlush { queue: Arc::clone(self) }.run());
+        if waiting.inline_flush.replace(runtime.id()) == Some(runtime.id()) {
+            return;
+        }
+        drop(waiting);
+        let flush = InlineFlush { queue: Arc::clone(self) };
+        // A task that yields costs a wake-up of another thread of the runtime.
+        let remainder = if is_alone { flush.flush() } else { FlushRemainder::Work };
+        if let FlushRemainder::Work = remainder {
+            runtime.spawn(flush.run());
         }
     }
 
