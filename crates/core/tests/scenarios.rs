@@ -35,6 +35,7 @@ mod steering;
 mod stop;
 mod stopping;
 mod times;
+mod tool_requests;
 mod truncation;
 mod wanted;
 mod window;

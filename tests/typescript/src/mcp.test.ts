@@ -121,3 +121,38 @@ agentTest("servers come and go", async (agent) => {
   const third = await conversation.ask("three");
   assert.ok(!third.init.tools.includes("mcp__desk__add"));
 });
+
+/** A server in Python that asks the user before it acts. */
+const ASKING_SERVER = `
+import json, sys
+schema = {"type": "object", "required": ["size"], "properties": {"size": {"type": "string"}, "cups": {"type": "integer", "default": 1}}}
+def send(message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    method, id = message.get("method"), message.get("id")
+    if method == "initialize": send({"id": id, "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "desk", "version": "1"}}})
+    elif method == "tools/list": send({"id": id, "result": {"tools": [{"name": "order", "inputSchema": {"type": "object"}}]}})
+    elif method == "tools/call":
+        send({"id": "q", "method": "elicitation/create", "params": {"message": "Which size?", "requestedSchema": schema}})
+        answer = json.loads(sys.stdin.readline())["result"]
+        send({"id": id, "result": {"content": [{"type": "text", "text": json.dumps(answer)}]}})
+`;
+
+agentTest("a server asks the user through the program", async (agent) => {
+  await agent.serve(call("order", {}));
+  const path = agent.write("server.py", ASKING_SERVER);
+  const servers = { desk: { command: "python3", args: [path] } };
+  const asked: unknown[] = [];
+  const run = await agent.query("go", {
+    mcpServers: servers,
+    allowedTools: ["mcp__desk"],
+    canUseTool: async (_, input) => ({ behavior: "allow", updatedInput: input }),
+    onElicitation: async (request) => {
+      asked.push([request.serverName, request.message, request.mode]);
+      return { action: "accept", content: { size: "large" } };
+    },
+  });
+  assert.deepEqual(asked, [["desk", "Which size?", "form"]]);
+  const result = JSON.parse(resultText(run.toolResults[0]));
+  assert.deepEqual(result, { action: "accept", content: { size: "large", cups: 1 } });
+});

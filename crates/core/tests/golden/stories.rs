@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use windlass_core::call::input_request::{InputRequest, RequestedInput};
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::inbox::{AnswerChannel, AnswerSource, HumanAnswer, InboxCommand};
 use windlass_core::log::input::{FailureClass, HookDecision, ProbeResult};
@@ -38,6 +39,7 @@ pub(crate) fn stories() -> Vec<(&'static str, Lane)> {
         ("rewind", rewind()),
         ("hook_stop", hook_stop()),
         ("hook_defer", hook_defer()),
+        ("tool_request", tool_request()),
     ]
 }
 
@@ -59,6 +61,26 @@ fn rounds() -> Lane {
         .reply(calls([call("t4", "teleport", "/moon"), call("t4", "read", "/a")]))
         .reply(calls([call("t5", "bash", "ls")]))
         .comes_back(0, ToolOutcome::TimedOut { after_ms: 120_000 })
+        .reply(text("done"))
+}
+
+fn tool_request() -> Lane {
+    let asks = |wants| {
+        let (from, message) = ("desk".into(), "How much?".into());
+        ToolOutcome::InputRequested(InputRequest { from, message, wants })
+    };
+    let schema = r#"{"properties":{"cups":{"type":"integer","default":1}}}"#;
+    let form = RequestedInput::Form { schema: RawJson::parse(schema).unwrap() };
+    let page = RequestedInput::Page { url: "https://example.com/pay".into() };
+    Lane::new()
+        .prompt("order tea")
+        .reply(calls([call("t1", "write", "/a")]))
+        .comes_back(0, asks(form))
+        .answer(HumanAnswer::Text { text: "cups=many".into() })
+        .answer(HumanAnswer::Text { text: "cups=2".into() })
+        .comes_back(0, asks(page))
+        .answer(HumanAnswer::deny("no"))
+        .returns(0, "nothing ordered")
         .reply(text("done"))
 }
 
