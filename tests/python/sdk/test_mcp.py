@@ -290,3 +290,53 @@ async def test_tools_of_a_server_are_those_of_this_program(agent):
         run = await agent.query("go", mcp_servers={"shared": server(name)}, allowed_tools=allowed)
         assert run.text.endswith(f"{name} ran"), run.text
         assert [tool for tool in run.init["tools"] if tool.startswith("mcp__")] == allowed
+
+
+ASKING_SERVER = '''
+import json, sys
+
+def send(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+asked = {}
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        version = message["params"]["protocolVersion"]
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "a", "version": "1"}}
+        send({"id": message["id"], "result": result})
+    elif method == "tools/list":
+        schema = {"type": "object", "properties": {"with_default": {"type": "boolean"}}}
+        send({"id": message["id"], "result": {"tools": [{"name": "paint", "description": "paints", "inputSchema": schema}]}})
+    elif method == "tools/call":
+        asked["call"] = message["id"]
+        color = {"type": "string"}
+        if message["params"]["arguments"]["with_default"]:
+            color["default"] = "green"
+        schema = {"type": "object", "properties": {"color": color}, "required": ["color"]}
+        send({"id": 77, "method": "elicitation/create", "params": {"message": "Which color?", "requestedSchema": schema}})
+    elif message.get("id") == 77:
+        text = json.dumps(message.get("result") or message.get("error"))
+        send({"id": asked["call"], "result": {"content": [{"type": "text", "text": text}]}})
+'''
+
+
+@pytest.mark.windlass_only
+@pytest.mark.parametrize(("with_default", "expected"), [("true", "accept green"), ("false", "decline")])
+async def test_a_server_that_asks_a_program_without_answers(agent, with_default, expected):
+    """The defaults are sent if every required field has one; else the server is declined."""
+    agent.serve(
+        f"""
+        when results 0
+          call mcp__asking__paint {{"with_default": {with_default}}}
+
+        when any
+          say "It said: ${{result}}"
+        """
+    )
+    script = agent.write("server.py", ASKING_SERVER)
+    servers = {"asking": {"command": sys.executable, "args": [str(script)]}}
+    run = await agent.query("go", mcp_servers=servers, allowed_tools=["mcp__asking"])
+    answer = json.loads(result_text(run.tool_results[0]).splitlines()[0])
+    assert " ".join([answer["action"], *answer.get("content", {}).values()]) == expected

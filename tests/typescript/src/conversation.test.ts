@@ -1,7 +1,7 @@
 // Prompts and answers: one shot, streaming input, several turns.
 
 import assert from "node:assert/strict";
-import { agentTest, MODEL, stream, userMessage } from "./harness.js";
+import { agentTest, MODEL, stream, userMessage, windlassTest } from "./harness.js";
 
 const ECHO = `
 when user contains "hello"
@@ -143,6 +143,39 @@ agentTest("partial messages", async (agent) => {
   assert.equal(deltas.map((delta) => delta.text ?? "").join(""), "a few words here");
   assert.equal(deltas.map((delta) => delta.thinking ?? "").join(""), "Let me think.");
   assert.equal(events[0].message.usage.input_tokens, 77);
+});
+
+// spec: FEED-07
+windlassTest("a line about each batch of calls, on demand", async (agent) => {
+  await agent.serve(`
+when user contains "Call: Bash" and user contains "notes"
+  say "Printed the notes"
+
+when user contains "Call: "
+  say "Waited"
+
+when results 0
+  call Bash as toolu_first {"command": "echo notes"}
+
+when result contains "notes"
+  call Bash as toolu_second {"command": "until [ -e seen ]; do sleep 0.05; done"}
+
+when any
+  say "done"
+`);
+  const conversation = agent.converse({
+    allowedTools: ["Bash"],
+    env: { ...process.env, CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES: "1" },
+  });
+  conversation.send("go");
+  const first = await conversation.receive((message) => message.type === "tool_use_summary");
+  const line = first.messages.at(-1);
+  assert.ok(line?.type === "tool_use_summary");
+  assert.equal(line.summary, "Printed the notes");
+  assert.deepEqual(line.preceding_tool_use_ids, ["toolu_first"]);
+  agent.write("seen", "");
+  assert.equal((await conversation.receive()).result.result, "done");
+  await conversation.finish();
 });
 
 agentTest("replayed messages and origin", async (agent) => {

@@ -13,13 +13,14 @@ use windlass_core::settings::run_settings::RunSettings;
 use windlass_messages::{InitInfo, Message, MessageProjection, RunFacts};
 use windlass_runtime::ports::{RunInfo, SessionEndReason};
 use windlass_runtime::{RunStream, Session};
+use windlass_tools::ToolContext;
 
 use super::agent_builder::{MICROS_PER_USD, Prompt};
 use super::approval::{Approval, ApprovalCallback, ApprovalRequest};
 use super::message_stream::MessageStream;
 use super::query_error::QueryError;
-use crate::Windlass;
 use crate::messages::{MessageOptions, MessageReader, read_run_facts};
+use crate::{Rewind, Windlass};
 
 /// A conversation: prompts are answered one after the other, and the model knows the earlier ones.
 /// Clones refer to the same conversation.
@@ -37,6 +38,8 @@ struct ClientParts {
     init: InitInfo,
     approve: Option<ApprovalCallback>,
     messages: MessageOptions,
+    /// What the tools of the client know about its files.
+    tools: Option<ToolContext>,
 }
 
 /// What a conversation has used so far.
@@ -67,8 +70,15 @@ impl ConversationClient {
         messages: MessageOptions,
     ) -> Self {
         let session = session.with_stream_options(messages.to_stream_options());
-        let parts = Arc::new(ClientParts { settings, init, approve, messages });
+        let parts = Arc::new(ClientParts { settings, init, approve, messages, tools: None });
         Self { windlass, session, parts }
+    }
+
+    /// Brings back the files that these tools have changed, in [`Self::rewind`]. A client that was
+    /// opened with [`AgentBuilder::tools`](crate::AgentBuilder::tools) knows its tools.
+    #[must_use]
+    pub fn with_tool_context(self, tools: ToolContext) -> Self {
+        self.with_parts(|parts| parts.tools = Some(tools))
     }
 
     /// Creates a client of a conversation of a runtime that the program has started itself, for
@@ -221,7 +231,7 @@ impl ConversationClient {
 
     async fn follow(&self, run: RunStream) -> Result<MessageStream, QueryError> {
         let before = run.conversation_before().await?;
-        let ClientParts { settings, init, approve, messages } = &*self.parts;
+        let ClientParts { settings, init, approve, messages, .. } = &*self.parts;
         let reader = MessageReader::new(&self.session, before, settings, *messages);
         Ok(MessageStream::start(run, self.session.clone(), reader, init.clone(), approve.clone()))
     }
@@ -268,6 +278,28 @@ impl ConversationClient {
     pub async fn fork(&self) -> Result<Self, QueryError> {
         let session = self.session.fork(None).await?;
         Ok(Self { session, ..self.clone() })
+    }
+
+    /// Takes back the last prompt, or goes back to a message: the conversation ends there, and the files
+    /// that tools have changed since are as they were. Nothing happens if something else has changed
+    /// one of them. A file that only a process before this one has changed is not brought back, unless
+    /// the [tools](Self::with_tool_context) have a state folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`QueryError`] while a run is not finished, if no message would be left, and if a file
+    /// cannot be brought back.
+    pub async fn rewind(&self, message: Option<&str>) -> Result<(), QueryError> {
+        let rewind = match message {
+            Some(message) => Rewind::to_message(&self.session, message).await?,
+            None => Rewind::before_last_prompt(&self.session).await?,
+        };
+        rewind.check_conversation()?;
+        if let Some(tools) = &self.parts.tools {
+            let plan = rewind.plan_files(tools)?;
+            rewind.rewind_files(tools, &plan)?;
+        }
+        Ok(rewind.rewind_conversation().await?)
     }
 
     /// Returns the run journal that the model has written.

@@ -8,7 +8,7 @@ use windlass_runtime::DriveError;
 use windlass_runtime::feed::SubscriptionError;
 use windlass_runtime::ports::StoreError;
 
-use crate::BuildError;
+use crate::{BuildError, RewindError};
 
 /// Why a query or a client failed. Each message says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +57,9 @@ pub enum QueryError {
     /// The log of a sub-agent cannot be read.
     #[error(transparent)]
     Subscription(#[from] SubscriptionError),
+    /// The conversation cannot go back.
+    #[error(transparent)]
+    Rewind(#[from] RewindError),
     /// The run has no result; the message says why.
     #[error("{}", describe(.0))]
     NoResult(Box<ResultMessage>),

@@ -30,11 +30,11 @@ impl<P> AgentBuilder<P> {
         if let Some(name) = model {
             builder = add_named_model(builder, name, api_key)?;
         }
-        if !tools.is_empty() {
-            let context = ToolContext::new(&folder);
+        let context = (!tools.is_empty()).then(|| ToolContext::new(&folder));
+        if let Some(context) = &context {
             check_tool_names(&tools)?;
             let names = tools.iter().map(String::as_str);
-            builder = builder.tools(select_standard_tools(&context, names)).workspace(&folder);
+            builder = builder.tools(select_standard_tools(context, names)).workspace(&folder);
         }
         if !self.hooks.is_empty() {
             builder = builder.command_hooks(self.hooks.into_hooks(&folder)?);
@@ -70,6 +70,10 @@ impl<P> AgentBuilder<P> {
         let init = init_info(&folder, &settings, offered);
         let client =
             ConversationClient::new(windlass, session, settings, init, self.approve, self.messages);
+        let client = match context {
+            Some(context) => client.with_tool_context(context),
+            None => client,
+        };
         Ok((prompt, client))
     }
 }

@@ -330,3 +330,37 @@ async fn a_session_is_compacted_at_once() {
     assert_eq!((result.subtype, result.num_turns), (ResultSubtype::Success, 0));
     assert_eq!(client.ask("on").await.unwrap(), "You said: on");
 }
+
+#[tokio::test]
+async fn a_prompt_is_taken_back_with_what_it_did_to_files() {
+    const WRITES: &str = r#"
+when user contains "write" and results 0
+  call Write {"file_path": "note.txt", "content": "${user}"}
+when any
+  say "You said: ${user}"
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("note.txt");
+    let client = windlass::client()
+        .script(Script::parse(WRITES).unwrap())
+        .tools(["Read", "Write"])
+        .allow("Edit")
+        .allow("Write")
+        .cwd(folder.path())
+        .open()
+        .await
+        .unwrap();
+    assert!(client.rewind(None).await.is_err(), "there is no prompt");
+    client.ask("write one").await.unwrap();
+    assert!(client.rewind(None).await.is_err(), "nothing would be left");
+    client.ask("write two").await.unwrap();
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), "write two");
+    client.rewind(None).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), "write one");
+    client.ask("write three").await.unwrap();
+    std::fs::write(&note, "by someone else").unwrap();
+    let refused = client.rewind(None).await.unwrap_err().to_string();
+    assert!(refused.contains("note.txt"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), "by someone else");
+    assert!(client.rewind(Some("no-such-message")).await.is_err());
+}
