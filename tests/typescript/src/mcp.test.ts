@@ -122,7 +122,6 @@ agentTest("servers come and go", async (agent) => {
   assert.ok(!third.init.tools.includes("mcp__desk__add"));
 });
 
-<<<<<<< HEAD
 /** A server in Python that asks the user before it acts. */
 const ASKING_SERVER = `
 import json, sys
@@ -156,46 +155,4 @@ agentTest("a server asks the user through the program", async (agent) => {
   assert.deepEqual(asked, [["desk", "Which size?", "form"]]);
   const result = JSON.parse(resultText(run.toolResults[0]));
   assert.deepEqual(result, { action: "accept", content: { size: "large", cups: 1 } });
-=======
-/** A server that asks for a color in the middle of a call. */
-const ASKING_SERVER = `
-const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
-let call;
-require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
-  const message = JSON.parse(line);
-  const { id, method, params } = message;
-  if (method === "initialize") {
-    const serverInfo = { name: "asking", version: "1" };
-    send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } });
-  } else if (method === "tools/list") {
-    send({ id, result: { tools: [{ name: "paint", description: "paints", inputSchema: { type: "object" } }] } });
-  } else if (method === "tools/call") {
-    call = id;
-    const requestedSchema = { type: "object", properties: { color: { type: "string" } }, required: ["color"] };
-    send({ id: 77, method: "elicitation/create", params: { message: "Which color?", requestedSchema } });
-  } else if (id === 77) {
-    send({ id: call, result: { content: [{ type: "text", text: JSON.stringify(message.result) }] } });
-  }
-});
-`;
-
-agentTest("a server asks the program", async (agent) => {
-  await agent.serve('when results 0\n  call mcp__asking__paint {}\n\nwhen any\n  say "done"\n');
-  const server = agent.write("server.cjs", ASKING_SERVER);
-  const asked: unknown[] = [];
-  const run = await agent.query("go", {
-    mcpServers: { asking: { command: "node", args: [server] } },
-    allowedTools: ["mcp__asking"],
-    // Says that someone is there to be asked.
-    canUseTool: async (_name, updatedInput) => ({ behavior: "allow", updatedInput }),
-    onElicitation: async (request) => {
-      asked.push([request.serverName, request.message, request.mode]);
-      return { action: "accept", content: { color: "blue" } };
-    },
-  });
-  assert.deepEqual(asked, [["asking", "Which color?", "form"]]);
-  const [result] = run.blocks("tool_result");
-  const [line] = resultText(result).split("\n");
-  assert.deepEqual(JSON.parse(line), { action: "accept", content: { color: "blue" } });
->>>>>>> 5855fba6 (windlass: take a prompt back with its files; sdk: servers that ask)
 });
