@@ -229,6 +229,7 @@ fn step_inputs(model_call: u32) -> Vec<Input> {
             started_at: UnixMillis(1),
             outcome,
             context: Vec::new(),
+            untrusted: Vec::new(),
         },
         passes(1),
     ]

@@ -154,6 +154,8 @@ fn call_context() -> CallContext {
         settings: None,
         heartbeat: CallHeartbeat::default(),
         progress: ProgressReporter::default(),
+        access: Default::default(),
+        sources: Default::default(),
     }
 }
 

@@ -60,6 +60,12 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
                 ended.ended_by_timer = matches!(input, Input::TimerFired {});
             }
         }
+        Record::AccessRequested { call, access } => {
+            tool_calls::apply_access_requested(c, at, input, *call, access);
+        }
+        Record::UntrustedContentAdded { call, sources } => {
+            tool_calls::apply_untrusted_content(c, *call, sources);
+        }
         Record::Forked { .. } => prompts::apply_forked(c),
         Record::ModelCallStarted { .. } => model_calls::apply_model_call_started(c, record),
         Record::EarlyCallDecided { call, start } => {
@@ -136,7 +142,9 @@ pub fn apply(c: &mut Conversation, at: UnixMillis, input: &Input, record: &Recor
         Record::BudgetExtended {} => with_run(c, pauses::apply_budget_extended),
         Record::BudgetWarned { .. } => with_run(c, |run| run.is_budget_warning_given = true),
         Record::RuleGranted { rule, folder } => {
-            c.grants.push(Grant { rule: rule.clone(), folder: folder.clone() });
+            let grant = Grant { rule: rule.clone(), folder: folder.clone() };
+            c.exposure.note_grant(&grant);
+            c.grants.push(grant);
         }
         Record::PermissionsUpdated { update, folder, .. } => {
             session_changes::apply_permissions_updated(c, update, folder);

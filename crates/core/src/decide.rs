@@ -108,9 +108,9 @@ fn handle_input(draft: &mut DecisionDraft<'_>, input: &Input) -> NextStep {
         Input::CallClassified { call, classification, .. } => {
             tool_calls::on_call_classified(draft, *call, classification)
         }
-        Input::ToolReturned { call, attempt, started_at, outcome, context } => {
-            let attempt = (*call, *attempt);
-            tool_calls::on_tool_returned(draft, attempt, *started_at, outcome, context)
+        Input::ToolReturned { call, attempt, started_at, outcome, context, untrusted } => {
+            let (attempt, beside) = ((*call, *attempt), (&**context, &**untrusted));
+            tool_calls::on_tool_returned(draft, attempt, *started_at, outcome, beside)
         }
         Input::CallProbed { call, result } => resume::on_call_probed(draft, *call, result),
         Input::SharedSpendingUpdated { total } => {

@@ -3,6 +3,7 @@
 //! Rules are for people; they see the assessed facts of a call and nothing else. A command that
 //! cannot be parsed completely is never allowed by a rule.
 
+mod access;
 mod confinement;
 pub mod decision;
 pub mod glob;
@@ -23,6 +24,7 @@ mod script_safety;
 mod session_permissions;
 pub mod subject;
 pub mod suggest;
+mod untrusted;
 mod update;
 
 #[cfg(test)]
@@ -44,6 +46,7 @@ mod scope_tests;
 #[cfg(test)]
 mod session_permissions_tests;
 
+pub use access::{ASKED_BY_SANDBOX, AddedAccess, CommandAccess};
 pub use confinement::{CommandConfinement, reads_in_sandbox};
 pub(crate) use decision::ASKED_BY_HOOK;
 pub use decision::{
@@ -64,4 +67,6 @@ pub use subject::{
     SimpleCommand,
 };
 pub use suggest::suggest_rule;
+
+pub use untrusted::{ASKED_AFTER_UNTRUSTED, ContentExposure, ContentSource, command_access};
 pub use update::{InvalidUpdate, MAX_ADDED_FOLDERS, PermissionUpdate, RuleBehavior};

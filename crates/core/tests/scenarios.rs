@@ -37,6 +37,7 @@ mod stopping;
 mod times;
 mod tool_requests;
 mod truncation;
+mod untrusted;
 mod wanted;
 mod window;
 mod window_kept;

@@ -11,7 +11,7 @@ use windlass_core::call::input_request::{
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::LaneId;
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::permission::HumanAvailability;
+use windlass_core::permission::{ContentSource, HumanAvailability};
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
@@ -109,6 +109,7 @@ impl McpTool {
         loop {
             let request = match call.next().await {
                 CallProgress::Ended(Ok(result)) => {
+                    context.sources.report(ContentSource::Mcp(Arc::from(self.server.name())));
                     return outcome_of_result(&result, &notes, context.files.as_deref());
                 }
                 CallProgress::Ended(Err(error)) => {

@@ -6,6 +6,7 @@ use windlass_core::call::call_facts::{CallFacts, Repeatability};
 use windlass_core::call::call_order::TouchedResources;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::ContentSource;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
@@ -68,7 +69,7 @@ impl Tool for ListResourcesTool {
         facts(input.read::<ListInput>().ok().and_then(|asked| asked.server))
     }
 
-    fn run(&self, _context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
             let wanted = input.read::<ListInput>().ok().and_then(|asked| asked.server);
             let servers = self.0.list();
@@ -81,6 +82,7 @@ impl Tool for ListResourcesTool {
                 is_known = true;
                 match server.list_resources().await {
                     Ok(resources) => {
+                        context.sources.report(ContentSource::Mcp(server.name().into()));
                         listed.extend(
                             resources.iter().map(|resource| resource.to_json(server.name())),
                         );
@@ -129,7 +131,7 @@ impl Tool for ReadResourceTool {
         facts(input.read::<ReadInput>().ok().map(|asked| format!("{}:{}", asked.server, asked.uri)))
     }
 
-    fn run(&self, _context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
             let Ok(asked) = input.read::<ReadInput>() else {
                 return ToolOutcome::Failed(unknown_server(&self.0));
@@ -138,7 +140,10 @@ impl Tool for ReadResourceTool {
                 return ToolOutcome::Failed(unknown_server(&self.0));
             };
             match server.read_resource(&asked.uri).await {
-                Ok(blocks) => outcome_of_blocks(blocks),
+                Ok(blocks) => {
+                    context.sources.report(ContentSource::Mcp(server.name().into()));
+                    outcome_of_blocks(blocks)
+                }
                 Err(error) => ToolOutcome::Failed(tool_error(server.name(), &error)),
             }
         })

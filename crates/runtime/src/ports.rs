@@ -12,6 +12,7 @@ mod lane_discovery;
 mod model;
 mod process_launcher;
 mod retention;
+mod source_reporter;
 mod statistics;
 mod store;
 mod store_error;
@@ -37,6 +38,7 @@ pub use process_launcher::{
     ProcessHandle, ProcessLauncher,
 };
 pub use retention::{DeletedRows, RetentionCutoffs};
+pub use source_reporter::SourceReporter;
 pub use statistics::{
     EventCount, NumberedWorkerEvent, SpendingAccount, SpendingChange, ToolStats, WorkerEvent,
     WorkerEventPage,

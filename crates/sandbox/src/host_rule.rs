@@ -52,6 +52,21 @@ impl HostRule {
         Ok(Self { name, covers_subdomains, port, address })
     }
 
+    /// Returns the rule for one host and port, `example.org:443`, that a person allowed beside
+    /// `configured`: it leads to where a configured rule for the host leads.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the text is not a host with a port.
+    pub(crate) fn for_one_host(text: &str, configured: &[Self]) -> Result<Self, String> {
+        let own = Self::parse(text)?;
+        let (Some(port), false, None) = (own.port, own.covers_subdomains, own.address) else {
+            return Err(format!("`{text}` is not one host with a port"));
+        };
+        let found = configured.iter().find(|rule| rule.covers(&own.name, port));
+        Ok(Self { address: found.and_then(Self::address), ..own })
+    }
+
     /// Returns whether both rules cover some host.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {

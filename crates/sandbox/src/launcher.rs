@@ -18,7 +18,7 @@ use windlass_runtime::ports::{
 
 use crate::network::{Dialer, NetworkTasks, PROXY_PORT, proxy_variables, receive_listeners};
 use crate::protocol::{HELPER_NAME, HelperReport, HelperRequest, RequestedListeners};
-use crate::{Layers, Mechanism, NetworkAccess, Policy};
+use crate::{HostRule, Layers, Mechanism, NetworkAccess, Policy};
 
 /// Files that a person may want to make while a server runs, which it does for hours: nothing holds
 /// their place for it. What they start needs the approval of a person anyway.
@@ -157,9 +157,11 @@ impl SandboxLauncher {
             };
             policy.protect.retain(is_kept);
         }
+        let configured = policy.hosts.clone();
         if request.access == LaunchAccess::ReadOnly {
             policy = policy.into_read_only();
         }
+        add_hosts(&mut policy, &request.hosts, configured, request.withholds_hosts)?;
         policy.write.extend(request.writable);
         policy.deny_read.extend(request.unreadable);
         Ok(HelperRequest {
@@ -186,6 +188,24 @@ impl SandboxLauncher {
         keep_open(&mut command, control);
         command
     }
+}
+
+/// Lets a process reach hosts that a person allowed, and withholds the others if it must not have
+/// them.
+fn add_hosts(
+    policy: &mut Policy,
+    hosts: &[String],
+    configured: Vec<HostRule>,
+    withholds_others: bool,
+) -> io::Result<()> {
+    if withholds_others {
+        policy.hosts.clear();
+    }
+    for host in hosts {
+        let rule = HostRule::for_one_host(host, &configured).map_err(io::Error::other)?;
+        policy.hosts.push(rule);
+    }
+    Ok(())
 }
 
 /// Names folders that can be written to programs that would otherwise use the home folder.
@@ -327,6 +347,10 @@ impl ProcessHandle for ConfinedHandle {
 
     fn blocked_hosts(&self) -> Vec<String> {
         self.dialer.as_ref().map(Dialer::blocked).unwrap_or_default()
+    }
+
+    fn reached_hosts(&self) -> Vec<String> {
+        self.dialer.as_ref().map(Dialer::reached).unwrap_or_default()
     }
 
     fn wait(&mut self) -> BoxFuture<'_, io::Result<ExitStatus>> {

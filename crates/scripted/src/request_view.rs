@@ -90,12 +90,23 @@ fn find_last_user_text<'a>(
     newest_first.find_map(segment_user_text).unwrap_or_default()
 }
 
+/// Returns what was said in the user's role, without the marks of untrusted results: they belong to
+/// the results. `None` if nothing else was said.
+pub(super) fn without_result_marks(text: &str) -> Option<String> {
+    let is_mark = |line: &&str| line.starts_with("[the result of ") && line.contains(UNTRUSTED);
+    let kept: Vec<&str> = text.split('\n').filter(|line| !is_mark(line)).collect();
+    (text.is_empty() || !kept.is_empty()).then(|| kept.join("\n"))
+}
+
+/// What every mark of an untrusted result contains.
+const UNTRUSTED: &str = " is untrusted content from ";
+
 fn segment_user_text(segment: &TranscriptSegment) -> Option<String> {
     let texts: Vec<&str> = match segment.role {
         Role::User => segment.blocks.iter().filter_map(ContentBlock::as_text).collect(),
         Role::Assistant => return None,
     };
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    if texts.is_empty() { None } else { without_result_marks(&texts.join("\n")) }
 }
 
 /// The results that the model has not answered yet. A prompt after them ends their turn: the

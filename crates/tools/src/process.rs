@@ -35,6 +35,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+#[cfg(feature = "shell")]
+use windlass_core::permission::CommandAccess;
 use windlass_runtime::ports::{
     Clock, LaunchAccess, LaunchRequest, ProcessLauncher, ProgressReporter,
 };
@@ -85,14 +87,48 @@ pub(crate) struct SandboxNeeds {
     pub(crate) added_folders: Vec<PathBuf>,
     /// Files that rules deny to read.
     pub(crate) unreadable: Vec<PathBuf>,
+    /// Files and folders that a person lets it write.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Hosts with their ports that a person lets it reach.
+    pub(crate) hosts: Vec<String>,
+    /// Whether it may reach no hosts but these.
+    pub(crate) withholds_hosts: bool,
 }
 
 impl SandboxNeeds {
+    /// Returns them with what a person gives a command.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a path leads elsewhere than when the person saw it.
+    #[cfg(feature = "shell")]
+    pub(crate) fn with_access(mut self, access: &CommandAccess) -> io::Result<Self> {
+        let CommandAccess { added, withholds_hosts } = access;
+        for path in &added.write {
+            let path = PathBuf::from(&**path);
+            match path.canonicalize() {
+                Ok(real) if real == path => self.writable.push(path),
+                // A rule may outlive what it names; a link would be another place.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                _ => {
+                    let path = path.display();
+                    return Err(io::Error::other(format!("{path} is not the place it was")));
+                }
+            }
+        }
+        self.hosts = added.hosts.iter().map(ToString::to_string).collect();
+        self.withholds_hosts = *withholds_hosts;
+        Ok(self)
+    }
+
     /// Adds them to a request.
     fn add_to(&self, request: &mut LaunchRequest) {
         request.access = self.access;
         request.added_folders.clone_from(&self.added_folders);
         request.unreadable.clone_from(&self.unreadable);
+        request.writable.extend_from_slice(&self.writable);
+        request.hosts.clone_from(&self.hosts);
+        request.withholds_hosts = self.withholds_hosts;
     }
 }
 
@@ -120,6 +156,8 @@ pub(crate) struct CommandEnd {
     pub(crate) after_ms: u64,
     /// The hosts that the sandbox kept it from reaching.
     pub(crate) blocked_hosts: Vec<String>,
+    /// The hosts that it reached through the sandbox.
+    pub(crate) reached_hosts: Vec<String>,
 }
 
 /// How a command ended.
@@ -165,9 +203,9 @@ pub(crate) async fn run_command(
     let exit = running.wait(job, clock, stop).await?;
     let cleanup = running.end_group(clock).await;
     let after_ms = clock.monotonic_ms().saturating_sub(started);
-    let blocked_hosts = running.blocked_hosts();
+    let (blocked_hosts, reached_hosts) = (running.blocked_hosts(), running.reached_hosts());
     let (output, output_file) = running.into_output();
-    Ok(CommandEnd { exit, output, output_file, cleanup, after_ms, blocked_hosts })
+    Ok(CommandEnd { exit, output, output_file, cleanup, after_ms, blocked_hosts, reached_hosts })
 }
 
 /// Creates a process of our own, such as a guard: it inherits nothing that is not named.

@@ -3,6 +3,7 @@
 mod background_commands;
 mod bash;
 mod command_analysis;
+mod content_sources;
 mod path_recheck;
 mod program_lookup;
 mod report;

@@ -203,6 +203,7 @@ impl ToolContext {
             access,
             added_folders: added.collect(),
             unreadable: denied_files::find_denied_files(&rules, self.zones.roots())?,
+            ..SandboxNeeds::default()
         })
     }
 

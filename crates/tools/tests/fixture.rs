@@ -9,7 +9,9 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::ids::{CallId, LaneId};
 use windlass_core::message::raw_json::RawJson;
 use windlass_runtime::SystemClock;
-use windlass_runtime::ports::{CallContext, CallHeartbeat, Clock, ProgressReporter, Tool};
+use windlass_runtime::ports::{
+    CallContext, CallHeartbeat, Clock, ProgressReporter, SourceReporter, Tool,
+};
 use windlass_tools::{BashTool, EditTool, ReadTool, ToolContext, WriteTool};
 
 pub(crate) fn call_context() -> CallContext {
@@ -24,6 +26,8 @@ pub(crate) fn call_context() -> CallContext {
         settings: None,
         heartbeat: CallHeartbeat::default(),
         progress: ProgressReporter::default(),
+        access: Default::default(),
+        sources: SourceReporter::default(),
     }
 }
 

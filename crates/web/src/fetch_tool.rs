@@ -9,7 +9,7 @@ use windlass_core::call::call_order::TouchedResources;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::permission::{
-    CallEffect, CallSubject, HookPreference, PermissionQuery, RuleDecision,
+    CallEffect, CallSubject, ContentSource, HookPreference, PermissionQuery, RuleDecision,
 };
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
@@ -53,9 +53,11 @@ impl WebFetchTool {
 
     async fn fetch(&self, context: &CallContext, input: &RawJson) -> Result<String, ToolError> {
         let (asked, target) = read_input(input)?;
+        let source = ContentSource::Web(Arc::from(target.rule_host()));
         let url = target.url.to_string();
         let now_ms = self.fetcher.clock.monotonic_ms();
         if let Some(text) = self.cache.get(&url, now_ms) {
+            context.sources.report(source);
             return Ok(with_question(text, &asked));
         }
         let may_follow = |host: &str| is_allowed(context, host);
@@ -64,6 +66,7 @@ impl WebFetchTool {
                 "{url} redirects to another host: {other}\nTo read that page, call {NAME} with its URL."
             )),
             FetchOutcome::Page(page) => {
+                context.sources.report(source);
                 let text = page_text(page).await?;
                 self.cache.put(url, text.clone(), now_ms);
                 Ok(with_question(text, &asked))

@@ -10,6 +10,7 @@ use windlass_core::call::call_facts::{CallFacts, Interruptibility, Repeatability
 use windlass_core::call::call_order::TouchedResources;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
+use windlass_core::permission::ContentSource;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Clock, Tool};
 
@@ -145,8 +146,9 @@ impl Tool for WebSearchTool {
         }
     }
 
-    fn run(&self, _context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
+    fn run(&self, context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
+            context.sources.report(ContentSource::Web(Arc::from("search results")));
             self.search(&input)
                 .await
                 .map_or_else(ToolOutcome::Failed, |text| ToolOutcome::Done(RawJson::string(&text)))

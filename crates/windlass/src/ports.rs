@@ -12,8 +12,9 @@ pub use windlass_runtime::ports::{
     NoHooks, NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ProcessHandle, ProcessLauncher,
     ProgressReporter, ProgressStep, RUN_CHANGE_KIND, ReconcileRequest, RemovedLanes, ReplyObserver,
     ResumeOverride, RetentionCutoffs, RunCount, RunInfo, RunTraceEnd, ServedWorkspace,
-    SessionEndReason, SpendingAccount, SpendingChange, StoreError, TenantLimits, ToolStats,
-    WEBHOOK_KIND, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo, WorkerScope, WriteCondition,
+    SessionEndReason, SourceReporter, SpendingAccount, SpendingChange, StoreError, TenantLimits,
+    ToolStats, WEBHOOK_KIND, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo, WorkerScope,
+    WriteCondition,
 };
 
 /// # Examples

@@ -91,14 +91,16 @@ fn next_run(world: &mut ExploredState) -> RunId {
 fn task(world: &mut ExploredState) -> InboxCommand {
     let caps = SpendingCaps { tokens: Some(TASK_TOKENS), usd_micros: None };
     let call = CallId { model_call: 1, index: 0 };
-    let parent = ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
+    let parent =
+        ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth: 1, untrusted: false };
     let task = ChildTask::new("", "t");
     InboxCommand::Task { run: next_run(world), task, parent }
 }
 
 fn child_result(world: &mut ExploredState, call: CallId, part: u16) -> InboxCommand {
     let spent = world.ledger.send_home(call, part);
-    let result = Some(ChildResult { call, part, spent, ending: ChildOutcome::Answered });
+    let result =
+        Some(ChildResult { call, part, spent, ending: ChildOutcome::Answered, untrusted: false });
     InboxCommand::ChildFinished { child: LaneId::from("k"), text: Arc::from("c"), result }
 }
 

@@ -170,6 +170,7 @@ fn stale_tool_returns(call: CallId, attempt: u32) -> Input {
         started_at: Default::default(),
         outcome,
         context: Vec::new(),
+        untrusted: Vec::new(),
     }
 }
 
@@ -271,7 +272,13 @@ fn stale_commands(world: &ExploredState) -> Vec<InboxCommand> {
 /// Returns the result of a child of a call that was never made.
 fn nobody() -> Option<ChildResult> {
     let spent = Spending { tokens: 7, usd_micros: 7 };
-    Some(ChildResult { call: NOWHERE, part: 0, spent, ending: ChildOutcome::Answered })
+    Some(ChildResult {
+        call: NOWHERE,
+        part: 0,
+        spent,
+        ending: ChildOutcome::Answered,
+        untrusted: false,
+    })
 }
 
 fn blank_task() -> ChildTask {
@@ -280,7 +287,7 @@ fn blank_task() -> ChildTask {
 
 fn parent() -> ParentLink {
     let caps = SpendingCaps::default();
-    ParentLink { lane: LaneId::from("p"), call: NOWHERE, part: 0, caps, depth: 1 }
+    ParentLink { lane: LaneId::from("p"), call: NOWHERE, part: 0, caps, depth: 1, untrusted: false }
 }
 
 /// Returns another answer to the last question that is no longer open.

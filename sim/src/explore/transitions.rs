@@ -343,6 +343,7 @@ fn tool_returned_input(
         started_at,
         outcome,
         context: Vec::new(),
+        untrusted: Vec::new(),
     })
 }
 

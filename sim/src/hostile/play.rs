@@ -168,6 +168,7 @@ impl HostileRun {
                     started_at: self.now,
                     outcome,
                     context: Vec::new(),
+                    untrusted: Vec::new(),
                 }
             }
             Effect::RequestReview(id) => match run.and_then(Run::pending_review).cloned() {

@@ -146,6 +146,7 @@ impl ConversationRecorder {
                 source_text(bytes)
             ))),
             context: Vec::new(),
+            untrusted: Vec::new(),
         };
         self.record_input(returned)
     }

@@ -9,7 +9,7 @@ use windlass::core::log::inbox::{
     AfterDenial, AnswerChannel, AnswerKind, AnswerSource, HumanAnswer,
 };
 use windlass::core::message::content_block::ToolUse;
-use windlass::core::permission::{PermissionRule, PermissionUpdate, RuleBehavior};
+use windlass::core::permission::{AddedAccess, PermissionRule, PermissionUpdate, RuleBehavior};
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
@@ -41,7 +41,7 @@ pub(crate) struct QuestionView {
     /// The folder in which a command would start, if it is not the workspace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
-    /// Why a hook requires approval.
+    /// Why approval is required, if a hook, the sandbox or untrusted content requires it.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,6 +80,11 @@ pub(crate) fn question_text(kind: &QuestionKind, now: &Conversation) -> String {
         named(call).map_or_else(|| format!("call {call}"), |call| escape_invisible(&call.name))
     };
     match kind {
+        QuestionKind::Approval { call } if added_access(*call, now).is_some() => {
+            let parts = added_access(*call, now).into_iter().flat_map(AddedAccess::descriptions);
+            let parts = escape_invisible(&parts.collect::<Vec<_>>().join(" and "));
+            format!("The sandbox kept {} from {parts}. Run it again with that?", tool(call))
+        }
         QuestionKind::Approval { call } => {
             named(call).map_or_else(|| format!("Allow call {call}?"), approval_title)
         }
@@ -125,7 +130,7 @@ pub(crate) fn question_details(
         return Vec::new();
     };
     let starts_in = command_folder(kind, now).map(folder_line);
-    let why = kind.call().and_then(|call| hook_reason_line(call, now));
+    let why = kind.call().and_then(|call| ask_reason_line(call, now));
     match kind {
         QuestionKind::ModelQuestion { .. } => {
             let questions = parse_model_questions(&call.input);
@@ -157,10 +162,16 @@ fn folder_line(folder: &str) -> String {
     format!("  folder: {}", escape_invisible(folder).replace('\n', "\\n"))
 }
 
-/// The line with the reason of the hook that requires approval.
-fn hook_reason_line(call: CallId, now: &Conversation) -> Option<String> {
-    let reason = now.call(call)?.ask_reason.as_ref()?.reason.as_ref()?;
-    Some(format!("  a hook asks: {}", escape_invisible(reason).replace('\n', "\\n")))
+/// The line that says why approval is required, if that is not the rules.
+fn ask_reason_line(call: CallId, now: &Conversation) -> Option<String> {
+    let asked = now.call(call)?.ask_reason.as_ref()?;
+    let who = if asked.is_hook() { "a hook asks" } else { "why" };
+    Some(format!("  {who}: {}", escape_invisible(asked.reason.as_ref()?).replace('\n', "\\n")))
+}
+
+/// What a command would get beyond the policy of the sandbox.
+fn added_access(call: CallId, now: &Conversation) -> Option<&AddedAccess> {
+    now.call(call)?.facts.subject.added_access()
 }
 
 fn find_tool_use(id: CallId, now: &Conversation) -> Option<&ToolUse> {

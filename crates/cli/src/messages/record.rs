@@ -235,6 +235,10 @@ pub(crate) fn record_message(
         R::FatalToolError { call } => call::fatal(say, at, *call),
         R::ChildrenSpawned { call, .. } => call::children_spawned(say, at, *call),
         R::ChildResultReceived { .. } => say.timeline(|| "sub-agent finished"),
+        R::AccessRequested { call, access } => call::access_requested(say, at, *call, access),
+        R::UntrustedContentAdded { call, sources } => {
+            call::untrusted_content(say, at, *call, sources)
+        }
         R::RuleGranted { rule, folder } => call::rule_granted(say, rule, folder),
         R::Compacted { keep_from, step, kept_segments, .. } => {
             window::compacted(say, at, (*keep_from, *step, kept_segments.len()))

@@ -7,6 +7,7 @@ use crate::call::call_state::{Call, CallState};
 use crate::log::ids::{CallId, InboxMessageId};
 use crate::log::inbox::InboxCommand;
 use crate::log::input::Input;
+use crate::permission::ContentSource;
 use crate::run::active_run::Run;
 use crate::run::child_runs::{ChildCancellation, ChildReply, OrphanedChild, PendingChildren};
 use crate::run::conversation::Conversation;
@@ -21,6 +22,9 @@ pub(super) fn apply_parent_assigned(
 ) {
     if let Some(InboxCommand::Task { parent, .. }) = command_of(input, message_id) {
         c.parent = Some(parent.clone());
+        if parent.untrusted {
+            c.exposure.add_source(&ContentSource::Conversation(Arc::from(parent.lane.as_str())));
+        }
     }
 }
 
@@ -58,6 +62,10 @@ pub(super) fn apply_child_result(c: &mut Conversation, input: &Input, message_id
         return;
     };
     c.spent.add_spending(&home.spent);
+    if home.untrusted {
+        let child = Arc::from(format!("of task {} of call {}", home.part, home.call));
+        c.exposure.add_source(&ContentSource::Conversation(child));
+    }
     if let Some(index) = c.orphans.iter().position(|stray| stray.matches(home.call, home.part)) {
         c.orphans.remove(index);
         return;

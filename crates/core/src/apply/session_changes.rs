@@ -44,7 +44,11 @@ pub(super) fn apply_permissions_updated(
     folder: &Arc<str>,
 ) {
     let Some(base) = base_settings(c).map(|settings| settings.rules) else { return };
+    let known = c.grants.clone();
     c.session_permissions.update(&mut c.grants, update, base.mode, folder);
+    for grant in c.grants.iter().filter(|grant| !known.contains(grant)) {
+        c.exposure.note_grant(grant);
+    }
     let is_mode = matches!(update, PermissionUpdate::SetMode { .. });
     if is_mode {
         // What the model is told about the mode stands before the messages.

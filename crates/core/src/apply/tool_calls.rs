@@ -16,8 +16,9 @@ use crate::log::input::{HookDecision, Input};
 use crate::log::record::RecordedResult;
 use crate::message::content_block::{ContentBlock, ErrorFlag};
 use crate::message::loaded_tools::{TOOL_SEARCH, referenced_tools};
+use crate::message::prompt_texts;
 use crate::message::raw_json::RawJson;
-use crate::permission::PermissionDecision;
+use crate::permission::{AddedAccess, ContentSource, PermissionDecision};
 use crate::run::active_run::{Round, RoundFatality, Run, RunPhase};
 use crate::run::conversation::Conversation;
 use crate::settings::conversation_settings::{HookPresence, Settings};
@@ -123,6 +124,7 @@ pub(super) fn apply_permission_decided(
 pub(super) fn apply_call_started(c: &mut Conversation, id: CallId, at: UnixMillis) {
     with_call(c, id, |call| {
         call.attempts = call.attempts.saturating_add(1);
+        call.blocked_outcome = None;
         call.state = CallState::Running { since: at };
     });
 }
@@ -160,10 +162,42 @@ pub(super) fn apply_call_lost(c: &mut Conversation, at: UnixMillis, id: CallId) 
 
 pub(super) fn apply_call_returned(c: &mut Conversation, at: UnixMillis, input: &Input, id: CallId) {
     let Input::ToolReturned { outcome, started_at, .. } = input else { return };
+    if let Some(facts) = c.call(id).map(|call| Arc::clone(&call.facts)) {
+        c.exposure.note_read(&facts.subject);
+    }
     with_call(c, id, |call| {
         call.run_span = Some(TimeSpan { started_at: *started_at, ended_at: at });
         call.state = CallState::AwaitingPostHook(outcome.clone());
     });
+}
+
+/// Keeps what the call returned, and opens it for the decision whether it runs again with more.
+pub(super) fn apply_access_requested(
+    c: &mut Conversation,
+    at: UnixMillis,
+    input: &Input,
+    id: CallId,
+    access: &AddedAccess,
+) {
+    let Input::ToolReturned { outcome, started_at, .. } = input else { return };
+    with_call(c, id, |call| {
+        let Some(subject) = call.facts.subject.with_added_access(access) else { return };
+        call.run_span = Some(TimeSpan { started_at: *started_at, ended_at: at });
+        call.facts = Arc::new((*call.facts).clone().with_subject(subject));
+        call.blocked_outcome = Some(Arc::new(outcome.clone()));
+        call.state = CallState::AwaitingPermission;
+    });
+}
+
+/// Notes untrusted content, and tells the model with the results of the round.
+pub(super) fn apply_untrusted_content(c: &mut Conversation, id: CallId, sources: &[ContentSource]) {
+    for source in sources {
+        c.exposure.add_source(source);
+    }
+    let Some(call) = c.call(id) else { return };
+    let list = sources.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let told = prompt_texts::untrusted_content(&call.tool_use.name, &call.tool_use.id, &list);
+    with_round(c, |round| add_round_note(round, &told));
 }
 
 pub(super) fn apply_result_finalized(
@@ -208,10 +242,12 @@ fn remember_deferral(c: &mut Conversation, id: CallId) {
 /// Adds the context that a hook returned; the model sees it after the results.
 pub(super) fn apply_hook_context(c: &mut Conversation, input: &Input) {
     let Input::HookResponded { context: Some(context), .. } = input else { return };
-    with_round(c, |round| {
-        let note = round.note.iter().map(AsRef::as_ref).chain([&**context]).collect::<Vec<_>>();
-        round.note = Some(Arc::from(note.join("\n")));
-    });
+    with_round(c, |round| add_round_note(round, context));
+}
+
+fn add_round_note(round: &mut Round, text: &str) {
+    let note = round.note.iter().map(AsRef::as_ref).chain([text]).collect::<Vec<_>>();
+    round.note = Some(Arc::from(note.join("\n")));
 }
 
 pub(super) fn apply_call_classified(c: &mut Conversation, input: &Input) {

@@ -35,6 +35,9 @@ pub struct Call {
     pub ask_reason: Option<AskReason>,
     /// What the tool asked the user in earlier attempts, with the answers.
     pub answered_requests: Vec<AnsweredRequest>,
+    /// What the call returned when the sandbox kept it from something: its result, unless it runs
+    /// again with that added.
+    pub blocked_outcome: Option<Arc<ToolOutcome>>,
 }
 
 /// Why a human must approve a call.
@@ -127,6 +130,7 @@ impl Call {
             run_span: None,
             ask_reason: None,
             answered_requests: Vec::new(),
+            blocked_outcome: None,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::call::input_request::InputRequest;
 use crate::message::content_block::{ContentBlock, ErrorFlag};
 use crate::message::raw_json::RawJson;
 use crate::message::truncate;
+use crate::permission::AddedAccess;
 
 /// What a tool returned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,6 +96,9 @@ pub struct ToolError {
     /// see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Arc<str>>,
+    /// What the sandbox kept the call from, if that is why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<Arc<AddedAccess>>,
 }
 
 impl ToolError {
@@ -109,6 +113,7 @@ impl ToolError {
             transient: false,
             output: None,
             detail: None,
+            blocked: None,
         }
     }
 
@@ -116,6 +121,13 @@ impl ToolError {
     #[must_use]
     pub fn with_output(mut self, output: &str) -> Self {
         self.output = Some(Arc::from(output)).filter(|output: &Arc<str>| !output.is_empty());
+        self
+    }
+
+    /// Returns the error with what the sandbox kept the call from.
+    #[must_use]
+    pub fn with_blocked(mut self, blocked: AddedAccess) -> Self {
+        self.blocked = Some(blocked).filter(|blocked| !blocked.is_empty()).map(Arc::new);
         self
     }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::next_step::NextStep;
 use crate::apply::apply;
 use crate::call::call_state::Call;
-use crate::call::outcome::CallResult;
+use crate::call::outcome::{CallResult, OutcomeKind, ToolOutcome};
 use crate::log::command_rejection::CommandRejection;
 use crate::log::ids::{CallId, InboxMessageId, UnixMillis};
 use crate::log::input::Input;
 use crate::log::record::{AbandonCause, Durability, Record, RecordedResult, TimeLimit};
+use crate::message::prompt_texts;
 use crate::message::reply::TokenUsage;
 use crate::message::truncate::CHARS_PER_TOKEN;
 use crate::permission::HumanAvailability;
@@ -171,9 +172,38 @@ impl<'a> DecisionDraft<'a> {
         self.record(Record::QuestionAsked { question: Question { id, kind, expires_at } });
     }
 
-    /// Makes the result of a call final.
+    /// Makes the result of a call final. One that ran, and then did not run again with what the
+    /// sandbox kept from it, has the result of its run.
     pub(super) fn finalize_result(&mut self, call: CallId, shown: CallResult) {
+        let ran = match shown.kind {
+            OutcomeKind::Denied => self.blocked_result(call, "it was not allowed"),
+            OutcomeKind::Skipped => self.blocked_result(call, "the run ended"),
+            OutcomeKind::Done
+            | OutcomeKind::Failed
+            | OutcomeKind::Interrupted
+            | OutcomeKind::TimedOut
+            | OutcomeKind::Answered
+            | OutcomeKind::Deferred => None,
+        };
+        let shown = ran.unwrap_or(shown);
         self.record(Record::ResultFinalized { call, result: RecordedResult::Replaced(shown) });
+    }
+
+    /// Makes the result of a call final that a human denied.
+    pub(super) fn finalize_denied(&mut self, call: CallId, reason: &str) {
+        let ran = self.blocked_result(call, reason);
+        self.finalize_result(call, ran.unwrap_or_else(|| CallResult::from_denial(reason)));
+    }
+
+    /// Returns the result of a call that ran and was kept from something; `None` for all others.
+    fn blocked_result(&self, call: CallId, reason: &str) -> Option<CallResult> {
+        let outcome = self.call(call)?.blocked_outcome.as_deref()?;
+        let ToolOutcome::Failed(error) = outcome else { return None };
+        let said = prompt_texts::access_not_given(reason);
+        let output =
+            error.output.as_ref().map_or(said.clone(), |output| format!("{output}\n{said}"));
+        let error = error.clone().with_output(&output);
+        Some(CallResult::from_error(OutcomeKind::Failed, &error, self.result_char_limit()))
     }
 
     /// Adds a note to the model.

@@ -42,7 +42,10 @@ fn is_safe_to_start_early(
         && tool_use.input.is_object()
         && facts.answered_by == AnsweredBy::Tool
         && settings.hooks.before_tool == HookPresence::Absent
-        && matches!(settings.rules.decide(query), PermissionDecision::Allow { .. })
+        && matches!(
+            settings.rules.decide_exposed(query, &draft.state().exposure),
+            PermissionDecision::Allow { .. }
+        )
 }
 
 fn has_early_slot(draft: &DecisionDraft<'_>, asking: &PendingModelCall, facts: &CallFacts) -> bool {

@@ -121,7 +121,7 @@ fn on_approval_answer(
     if let HumanAnswer::Deny { reason, .. } = answer {
         let verdict = PermissionDecision::deny(DenialSource::Human, reason);
         draft.record(Record::PermissionDecided { call, verdict });
-        draft.finalize_result(call, CallResult::from_denial(reason));
+        draft.finalize_denied(call, reason);
         return;
     }
     if let HumanAnswer::Allow { rule: Some(rule), .. } = answer {

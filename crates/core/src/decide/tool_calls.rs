@@ -21,7 +21,9 @@ use crate::log::ids::{CallId, UnixMillis};
 use crate::log::input::{Classification, ContextNote};
 use crate::log::record::{Record, RecordedResult};
 use crate::message::prompt_texts;
-use crate::permission::{DenialSource, HookPreference, PermissionDecision};
+use crate::permission::{
+    AddedAccess, ContentSource, DenialSource, HookPreference, PermissionDecision, PermissionMode,
+};
 use crate::run::active_run::{RoundFatality, Run};
 use crate::run::question::QuestionKind;
 use crate::run::side_requests;
@@ -67,7 +69,7 @@ pub(super) fn authorize_call(
     }
     let grants = &draft.state().grants;
     let query = call.facts.permission_query(&call.tool_use.name, grants, preference);
-    let mut verdict = settings.rules.decide(query);
+    let mut verdict = settings.rules.decide_exposed(query, &draft.state().exposure);
     if verdict == (PermissionDecision::Classify {}) && !budget::can_afford_classifier(draft) {
         verdict = PermissionDecision::ask_or_deny(
             &call.tool_use.name,
@@ -126,7 +128,7 @@ pub(super) fn reconsider_question(draft: &mut DecisionDraft<'_>, id: CallId) {
     let grants = &draft.state().grants;
     let query = call.facts.permission_query(&call.tool_use.name, grants, preference);
     let answered_by = call.facts.answered_by;
-    match settings.rules.decide(query) {
+    match settings.rules.decide_exposed(query, &draft.state().exposure) {
         PermissionDecision::Ask { .. } | PermissionDecision::Classify {} => {}
         verdict @ (PermissionDecision::Allow { .. } | PermissionDecision::Deny { .. }) => {
             follow_decision(draft, id, verdict, answered_by);
@@ -300,13 +302,17 @@ pub(super) fn on_tool_returned(
     (id, attempt): (CallId, u32),
     started_at: UnixMillis,
     outcome: &ToolOutcome,
-    context: &[ContextNote],
+    (context, untrusted): (&[ContextNote], &[ContentSource]),
 ) -> NextStep {
     let is_current = |call: &Call| call.is_running() && call.attempts == attempt;
     if !draft.call(id).is_some_and(is_current) {
         return NextStep::Wait;
     }
     add_context(draft, context);
+    if !untrusted.is_empty() {
+        let sources = untrusted.iter().take(MAX_RESULT_SOURCES).cloned().collect();
+        draft.record(Record::UntrustedContentAdded { call: id, sources });
+    }
     let Some(call) = draft.call(id) else { return NextStep::Wait };
     if let ToolOutcome::InputRequested(request) = outcome
         && can_ask_for_tool(draft, call)
@@ -314,6 +320,8 @@ pub(super) fn on_tool_returned(
         draft.ask_question(QuestionKind::ToolRequest { call: id, request: request.clone() });
     } else if let Some(until) = next_retry_at(draft, call, started_at, outcome) {
         draft.record(Record::CallRetryScheduled { call: id, until });
+    } else if let Some(access) = access_to_request(draft, call, outcome) {
+        draft.record(Record::AccessRequested { call: id, access });
     } else {
         complete_call(draft, id, outcome);
     }
@@ -325,6 +333,32 @@ fn can_ask_for_tool(draft: &DecisionDraft<'_>, call: &Call) -> bool {
     draft.is_human_available()
         && wind_down::wind_down_reason(draft).is_none()
         && call.answered_requests.len() < MAX_REQUESTS
+}
+
+/// Maximum sources of untrusted content that are recorded for one result.
+const MAX_RESULT_SOURCES: usize = 20;
+
+/// Returns what a failed call would need beyond the policy of the sandbox, if a person can be asked
+/// for it or has given it by a rule.
+fn access_to_request(
+    draft: &DecisionDraft<'_>,
+    call: &Call,
+    outcome: &ToolOutcome,
+) -> Option<AddedAccess> {
+    let ToolOutcome::Failed(error) = outcome else { return None };
+    let settings = draft.settings()?;
+    let asks_no_one = settings.rules.mode == PermissionMode::BypassPermissions;
+    if asks_no_one || !error.recoverable || wind_down::wind_down_reason(draft).is_some() {
+        return None;
+    }
+    let access = error.blocked.as_deref()?;
+    let facts = (*call.facts).clone().with_subject(call.facts.subject.with_added_access(access)?);
+    let grants = &draft.state().grants;
+    let query = facts.permission_query(&call.tool_use.name, grants, HookPreference::Neutral);
+    match settings.rules.decide_exposed(query, &draft.state().exposure) {
+        PermissionDecision::Allow { .. } | PermissionDecision::Ask { .. } => Some(access.clone()),
+        PermissionDecision::Deny { .. } | PermissionDecision::Classify {} => None,
+    }
 }
 
 /// Adds context that the conversation does not have yet. It waits for the end of the round, so there

@@ -14,7 +14,7 @@ use crate::message::content_block::ToolUse;
 use crate::message::raw_json::RawJson;
 use crate::message::reply::{ModelReply, TokenUsage};
 use crate::message::response_envelope::ResponseEnvelope;
-use crate::permission::{HookPreference, PermissionRule};
+use crate::permission::{ContentSource, HookPreference, PermissionRule};
 use crate::run::prompt_change::PromptFingerprint;
 use crate::run::review::{ReviewId, ReviewResult};
 use crate::settings::conversation_settings::{Settings, ToolSpec};
@@ -136,6 +136,9 @@ pub enum Input {
         /// Context for the model that was found beside what the call touched.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         context: Vec<ContextNote>,
+        /// Where content of the result came from that others wrote.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        untrusted: Vec<ContentSource>,
     },
     /// A tool was probed for what happened to an interrupted call.
     #[serde(rename = "call_probed/1")]

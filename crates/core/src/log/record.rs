@@ -17,7 +17,10 @@ use crate::guard::loop_detection::EscalationLevel;
 use crate::log::command_rejection::CommandRejection;
 use crate::log::ids::{CallId, Epoch, InboxMessageId, LaneId, ModelCallId, RunId, Seq, UnixMillis};
 use crate::message::reply::TokenUsage;
-use crate::permission::{PermissionDecision, PermissionMode, PermissionRule, PermissionUpdate};
+use crate::permission::{
+    AddedAccess, ContentSource, PermissionDecision, PermissionMode, PermissionRule,
+    PermissionUpdate,
+};
 use crate::run::journal::JournalChange;
 use crate::run::question::Question;
 use crate::run::review::{Review, ReviewId};
@@ -224,6 +227,23 @@ pub enum Record {
     CallReturned {
         /// The call.
         call: CallId,
+    },
+    /// The sandbox kept a call from something; it runs again with exactly that added if a person
+    /// or a rule of a person allows it.
+    #[serde(rename = "access_requested/1")]
+    AccessRequested {
+        /// The call.
+        call: CallId,
+        /// What would be added.
+        access: AddedAccess,
+    },
+    /// The result of a call contains untrusted content.
+    #[serde(rename = "untrusted_content_added/1")]
+    UntrustedContentAdded {
+        /// The call.
+        call: CallId,
+        /// Where the content came from.
+        sources: Vec<ContentSource>,
     },
     /// The result of a call is final.
     #[serde(rename = "result_finalized/1")]

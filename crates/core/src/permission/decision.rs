@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::access::ASKED_BY_SANDBOX;
+use super::subject::CallSubject;
+
 /// What requires approval if a hook does.
 pub(crate) const ASKED_BY_HOOK: &str = "hook";
 
@@ -113,6 +116,20 @@ impl PermissionDecision {
             (Self::Ask { by, .. }, told) if &*by == ASKED_BY_HOOK => Self::Ask { by, reason: told },
             (Self::Deny { by: by @ DenialSource::NoApprover, .. }, Some(reason)) => {
                 Self::Deny { by, reason }
+            }
+            (other, _) => other,
+        }
+    }
+
+    /// Returns the decision with the reason for a person, if it asks for what the sandbox kept a
+    /// command from.
+    #[must_use]
+    pub(super) fn with_blocked_access(self, subject: &CallSubject) -> Self {
+        match (self, subject.added_access()) {
+            (Self::Ask { by, .. }, Some(added)) if &*by == ASKED_BY_SANDBOX => {
+                let parts = added.descriptions().collect::<Vec<_>>().join(", ");
+                let reason = Some(Arc::from(format!("the sandbox kept it from {parts}")));
+                Self::Ask { by, reason }
             }
             (other, _) => other,
         }

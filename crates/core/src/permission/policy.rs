@@ -108,6 +108,7 @@ impl Permissions {
             (RuleDecision::Deny(by, reason), _) => PermissionDecision::Deny { by, reason },
             (RuleDecision::Ask(by), _) => {
                 PermissionDecision::ask_or_deny(query.tool, by, self.human)
+                    .with_blocked_access(query.subject)
             }
             (_, HookPreference::Ask) => {
                 PermissionDecision::ask_or_deny(query.tool, Arc::from(ASKED_BY_HOOK), self.human)
@@ -139,6 +140,7 @@ impl Permissions {
         self.check_deny_and_ask(query)
             .or_else(|| self.check_mode(query).filter(is_denied))
             .or_else(|| self.require_confinement(query))
+            .or_else(|| self.check_added_access(query))
             .or_else(|| self.check_mode(query))
             .or_else(|| self.require_human(query))
             .or_else(|| self.check_allow(query))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::glob;
-use super::scope::{MatchMode, RuleFolders, RuleScope};
+use super::scope::{MatchMode, RuleFolders, RuleScope, SANDBOX};
 use super::subject::{CallSubject, FileScan, PathAccess, PathUse, ShellCommand, SimpleCommand};
 
 /// Maximum characters of a rule.
@@ -47,6 +47,9 @@ impl PermissionRule {
         let (tool, specifier) = split_rule(trimmed).map_err(bad)?;
         let scope = match specifier {
             Some(inside) => RuleScope::parse(tool, inside.trim()).map_err(bad)?,
+            None if tool == SANDBOX => {
+                return Err(bad("it does not say which host or path"));
+            }
             None => RuleScope::Every,
         };
         Ok(Self { text: Arc::from(trimmed), tool: Arc::from(tool), scope })
@@ -160,6 +163,32 @@ impl PermissionRule {
         shell.scans.iter().any(scanned)
             || shell.may_use.iter().any(used)
             || (self.covers_tool(tool) && shell.commands.iter().any(mentioned))
+    }
+
+    /// Returns the host and port that the rule lets commands reach.
+    #[must_use]
+    pub(super) fn reachable_host(&self) -> Option<&Arc<str>> {
+        match &self.scope {
+            RuleScope::ReachableHost(host) => Some(host),
+            RuleScope::Every
+            | RuleScope::Command(_)
+            | RuleScope::Domain(_)
+            | RuleScope::Path(_)
+            | RuleScope::WritablePath(_) => None,
+        }
+    }
+
+    /// Returns the path that the rule lets commands write.
+    #[must_use]
+    pub(super) fn writable_path(&self) -> Option<&Arc<str>> {
+        match &self.scope {
+            RuleScope::WritablePath(path) => Some(path),
+            RuleScope::Every
+            | RuleScope::Command(_)
+            | RuleScope::Domain(_)
+            | RuleScope::Path(_)
+            | RuleScope::ReachableHost(_) => None,
+        }
     }
 
     /// Returns whether the rule is about file edits.

@@ -21,6 +21,10 @@ pub(super) enum RuleScope {
     Domain(Arc<str>),
     /// Paths that match this pattern.
     Path(PathPattern),
+    /// A host and port that commands may reach, beyond the policy of the sandbox.
+    ReachableHost(Arc<str>),
+    /// A path that commands may write, beyond the policy of the sandbox.
+    WritablePath(Arc<str>),
 }
 
 /// A path pattern and the folder it starts from.
@@ -63,6 +67,7 @@ impl RuleScope {
     pub(super) fn parse(tool: &str, specifier: &str) -> Result<Self, &'static str> {
         match (tool, specifier) {
             (_, "") => Err("the brackets are empty"),
+            (SANDBOX, _) => parse_sandbox_scope(specifier),
             (_, "*") => Ok(Self::Every),
             ("Bash", _) => parse_command_scope(specifier),
             ("WebFetch", _) => parse_domain_scope(specifier),
@@ -81,7 +86,10 @@ impl RuleScope {
                     && hazardous_options::names_every_hazard(pattern, command)
             }
             (Self::Command(pattern), MatchMode::Broad) => matches_loosely(pattern, command),
-            (Self::Domain(_) | Self::Path(_), _) => false,
+            (
+                Self::Domain(_) | Self::Path(_) | Self::ReachableHost(_) | Self::WritablePath(_),
+                _,
+            ) => false,
         }
     }
 
@@ -94,7 +102,9 @@ impl RuleScope {
         match self {
             Self::Every => true,
             Self::Path(pattern) => pattern.matches(&used.path, places, reading),
-            Self::Command(_) | Self::Domain(_) => false,
+            Self::Command(_) | Self::Domain(_) | Self::ReachableHost(_) | Self::WritablePath(_) => {
+                false
+            }
         }
     }
 
@@ -104,7 +114,9 @@ impl RuleScope {
         match self {
             Self::Every => true,
             Self::Path(pattern) => pattern.may_be_scanned(scan, places),
-            Self::Command(_) | Self::Domain(_) => false,
+            Self::Command(_) | Self::Domain(_) | Self::ReachableHost(_) | Self::WritablePath(_) => {
+                false
+            }
         }
     }
 
@@ -126,7 +138,10 @@ impl RuleScope {
             (Self::Domain(domain), MatchMode::Broad) => {
                 matches_domain(domain, host.trim_end_matches('.'))
             }
-            (Self::Command(_) | Self::Path(_), _) => false,
+            (
+                Self::Command(_) | Self::Path(_) | Self::ReachableHost(_) | Self::WritablePath(_),
+                _,
+            ) => false,
         }
     }
 }
@@ -166,6 +181,31 @@ fn parse_domain_scope(specifier: &str) -> Result<RuleScope, &'static str> {
         "*" => Ok(RuleScope::Every),
         _ if is_plain_host(name) => Ok(RuleScope::Domain(Arc::from(domain))),
         _ => Err("a host must be a plain name such as `example.com` or `*.example.com`"),
+    }
+}
+
+/// The name before rules about what commands get beyond the policy of the sandbox.
+pub(super) const SANDBOX: &str = "Sandbox";
+
+/// Parses `host:NAME:PORT` and `write:/PATH`: one host or one path, without patterns.
+fn parse_sandbox_scope(specifier: &str) -> Result<RuleScope, &'static str> {
+    const EXPECTED: &str =
+        "write `host:` with a name and a port, or `write:` with an absolute path";
+    if let Some(host) = specifier.strip_prefix("host:") {
+        let (name, port) = host.rsplit_once(':').ok_or(EXPECTED)?;
+        let is_port = port.parse::<u16>().is_ok_and(|number| number.to_string() == port);
+        return match is_plain_host(name) && is_port {
+            true => Ok(RuleScope::ReachableHost(Arc::from(host.to_lowercase()))),
+            false => Err(EXPECTED),
+        };
+    }
+    let path = specifier.strip_prefix("write:").ok_or(EXPECTED)?;
+    let is_plain = path.starts_with('/')
+        && path.len() > 1
+        && path.split('/').skip(1).all(|part| !matches!(part, "" | "." | ".."));
+    match is_plain {
+        true => Ok(RuleScope::WritablePath(Arc::from(path))),
+        false => Err(EXPECTED),
     }
 }
 

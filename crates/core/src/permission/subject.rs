@@ -5,6 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::access::AddedAccess;
+
 /// The subject of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -103,6 +105,10 @@ pub struct ShellCommand {
     /// How much of the command was parsed.
     #[serde(default)]
     pub coverage: ParseCoverage,
+    /// What a person is asked to give the command beyond the policy of the sandbox, after it was
+    /// kept from that.
+    #[serde(default, skip_serializing_if = "AddedAccess::is_empty")]
+    pub added: AddedAccess,
 }
 
 /// Files that a command may use without naming each of them.

@@ -14,6 +14,10 @@ pub fn suggest_rule(
     query: PermissionQuery<'_>,
 ) -> Option<PermissionRule> {
     let text = match query.subject {
+        CallSubject::Shell(shell) if !shell.added.is_empty() => match &*shell.added.rules() {
+            [rule] => rule.to_string(),
+            _ => return None,
+        },
         CallSubject::Nothing => query.tool.to_owned(),
         CallSubject::Domain(host) => format!("{}(domain:{host})", query.tool),
         CallSubject::Paths(paths) => {

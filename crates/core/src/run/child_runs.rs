@@ -49,6 +49,9 @@ pub struct ParentLink {
     pub caps: SpendingCaps,
     /// Nesting depth: 1 for a child of a top-level conversation.
     pub depth: u8,
+    /// Whether the parent contains untrusted content.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted: bool,
 }
 
 /// A child that no call waits for: what it may spend counts until it returns.
@@ -115,6 +118,9 @@ pub struct ChildResult {
     pub spent: Spending,
     /// Whether the child succeeded.
     pub ending: ChildOutcome,
+    /// Whether the child contains untrusted content.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted: bool,
 }
 
 /// How a child ended.

@@ -16,7 +16,9 @@ use crate::message::raw_json::RawJson;
 use crate::message::reply::TokenUsage;
 use crate::message::request::ModelRequest;
 use crate::message::transcript::Transcript;
-use crate::permission::{Grant, SessionPermissions};
+use crate::permission::{
+    CallSubject, CommandAccess, ContentExposure, Grant, SessionPermissions, command_access,
+};
 use crate::run::active_run::{ActiveModel, LastReply, Run, StopPoint};
 use crate::run::child_runs::{OrphanedChild, ParentLink};
 use crate::run::journal::Journal;
@@ -104,6 +106,8 @@ pub struct Conversation {
     pub orphans: Vector<OrphanedChild>,
     /// The model whose thinking the transcript may contain.
     pub thinking_model: Option<Arc<str>>,
+    /// Untrusted content that the conversation contains, and what it takes away.
+    pub exposure: ContentExposure,
     /// Spending of all conversations of the profile, as last looked up.
     pub shared_spending: Option<SharedSpending>,
 }
@@ -222,6 +226,13 @@ impl Conversation {
     #[must_use]
     pub fn call(&self, id: CallId) -> Option<&Call> {
         self.run.as_ref().and_then(Run::round)?.call(id)
+    }
+
+    /// Returns what a command gets beyond, or beneath, the policy of the sandbox.
+    #[must_use]
+    pub fn command_access(&self, subject: &CallSubject) -> CommandAccess {
+        let Some(settings) = &self.settings else { return CommandAccess::default() };
+        command_access(&settings.rules, &self.grants, &self.exposure, subject)
     }
 
     /// Returns whether context from this source may be added: it was not yet, and there is room.

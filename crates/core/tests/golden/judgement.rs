@@ -414,7 +414,14 @@ fn children() -> Lane {
 fn child() -> Lane {
     let caps = SpendingCaps { tokens: Some(20_000), usd_micros: None };
     let call = CallId { model_call: 3, index: 1 };
-    let parent = ParentLink { lane: LaneId::from("conversation:1"), call, part: 2, caps, depth: 1 };
+    let parent = ParentLink {
+        lane: LaneId::from("conversation:1"),
+        call,
+        part: 2,
+        caps,
+        depth: 1,
+        untrusted: false,
+    };
     let task = ChildTask::new("scout", "look there");
     let employ = InboxCommand::Task { run: RunId::from("run:child"), task, parent };
     Lane::new().send_command(employ.clone()).reply(text("seen")).send_command(employ)

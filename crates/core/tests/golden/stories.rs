@@ -8,7 +8,9 @@ use windlass_core::log::inbox::{AnswerChannel, AnswerSource, HumanAnswer, InboxC
 use windlass_core::log::input::{FailureClass, HookDecision, ProbeResult};
 use windlass_core::message::content_block::{ContentBlock, ToolUse};
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::permission::{HookPreference, PermissionMode, PermissionUpdate, RuleBehavior};
+use windlass_core::permission::{
+    AddedAccess, ContentSource, HookPreference, PermissionMode, PermissionUpdate, RuleBehavior,
+};
 use windlass_core::settings::conversation_settings::{HookPresence, ModelSpec};
 use windlass_core::settings::run_settings::RunModels;
 
@@ -20,6 +22,7 @@ pub(crate) fn stories() -> Vec<(&'static str, Lane)> {
         ("answer", answer()),
         ("rounds", rounds()),
         ("retries", retries()),
+        ("untrusted", untrusted()),
         ("tool_context", tool_context()),
         ("permission", permission()),
         ("hooks", hooks()),
@@ -92,6 +95,27 @@ fn tool_context() -> Lane {
         .returns_with_context(0, &[tabs])
         .returns_with_context(1, &[tabs, ("memory:/b/CLAUDE.md", "Use spaces.")])
         .reply(text("done"))
+}
+
+fn untrusted() -> Lane {
+    let blocked = AddedAccess { hosts: vec![Arc::from("a.org:443")], ..AddedAccess::default() };
+    let error = ToolError::new("exit_status", "it ended with 1", "look").with_blocked(blocked);
+    Lane::new()
+        .prompt("hi")
+        .reply(calls([call("t1", "web", "a.org"), call("t2", "read", "/a")]))
+        .returns_untrusted(0, ContentSource::Web(Arc::from("a.org")))
+        .returns_untrusted(1, ContentSource::File(Arc::from("/outside")))
+        .reply(calls([call("t3", "web", "b.org")]))
+        .allow()
+        .returns(0, "theirs")
+        .reply(calls([call("t4", "shell", "ls")]))
+        .errs(0, error.clone())
+        .allow()
+        .returns(0, "done")
+        .reply(calls([call("t5", "shell", "ls")]))
+        .errs(0, error)
+        .deny("not now")
+        .reply(text("fine"))
 }
 
 fn retries() -> Lane {

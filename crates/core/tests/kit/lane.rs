@@ -15,7 +15,7 @@ use windlass_core::message::content_block::ContentBlock;
 use windlass_core::message::history_message::HistoryMessage;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::TokenUsage;
-use windlass_core::permission::{PermissionMode, PermissionUpdate};
+use windlass_core::permission::{ContentSource, PermissionMode, PermissionUpdate};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{ChildOutcome, ChildResult, child_lane};
 use windlass_core::run::conversation::Conversation;
@@ -30,7 +30,8 @@ use super::tools::{facts_for, settings};
 
 /// Returns a sub-agent result: a hundred tokens spent.
 pub(crate) fn child_result(call: CallId, part: u16, ending: ChildOutcome) -> ChildResult {
-    ChildResult { call, part, spent: Spending { tokens: 100, usd_micros: 10 }, ending }
+    let spent = Spending { tokens: 100, usd_micros: 10 };
+    ChildResult { call, part, spent, ending, untrusted: false }
 }
 
 /// A conversation with its driver.
@@ -250,7 +251,14 @@ impl Lane {
     /// The call at this index of the round returns.
     pub(crate) fn comes_back(self, index: usize, outcome: ToolOutcome) -> Self {
         let (call, attempt, started_at) = (self.call(index), self.attempt(index), self.now);
-        self.input(Input::ToolReturned { call, attempt, started_at, outcome, context: Vec::new() })
+        self.input(Input::ToolReturned {
+            call,
+            attempt,
+            started_at,
+            outcome,
+            context: Vec::new(),
+            untrusted: Vec::new(),
+        })
     }
 
     /// The call at this index of the round returns, with context from these sources.
@@ -263,7 +271,21 @@ impl Lane {
             allows: Vec::new(),
         };
         let context = notes.iter().map(note).collect();
-        self.input(Input::ToolReturned { call, attempt, started_at, outcome, context })
+        let untrusted = Vec::new();
+        self.input(Input::ToolReturned { call, attempt, started_at, outcome, context, untrusted })
+    }
+
+    /// The call at this index of the round returns content that others wrote.
+    pub(crate) fn returns_untrusted(self, index: usize, source: ContentSource) -> Self {
+        let (call, attempt, started_at) = (self.call(index), self.attempt(index), self.now);
+        self.input(Input::ToolReturned {
+            call,
+            attempt,
+            started_at,
+            outcome: ToolOutcome::Done(RawJson::string("theirs")),
+            context: Vec::new(),
+            untrusted: vec![source],
+        })
     }
 
     pub(crate) fn returns(self, index: usize, text: &str) -> Self {
@@ -283,7 +305,14 @@ impl Lane {
     pub(crate) fn comes_back_after(mut self, ms: u64, index: usize, outcome: ToolOutcome) -> Self {
         let (call, attempt, started_at) = (self.call(index), self.attempt(index), self.now);
         self.now = self.now.plus_ms(ms);
-        self.input(Input::ToolReturned { call, attempt, started_at, outcome, context: Vec::new() })
+        self.input(Input::ToolReturned {
+            call,
+            attempt,
+            started_at,
+            outcome,
+            context: Vec::new(),
+            untrusted: Vec::new(),
+        })
     }
 
     pub(crate) fn hook(self, index: usize, decision: HookDecision) -> Self {

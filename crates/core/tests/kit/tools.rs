@@ -11,7 +11,7 @@ use windlass_core::call::outcome::ToolError;
 use windlass_core::context::Summariser;
 use windlass_core::message::content_block::ToolUse;
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::permission::PermissionRule;
+use windlass_core::permission::{CallSubject, PermissionRule, ShellCommand, SimpleCommand};
 use windlass_core::run::child_runs::ChildTask;
 use windlass_core::run::journal::{JournalChange, JournalRequest};
 use windlass_core::settings::conversation_settings::{ModelSpec, Settings, ToolSpec};
@@ -28,7 +28,7 @@ pub(crate) fn settings() -> Settings {
     settings.rules.deny = vec![rule("rm")];
     settings.rules.ask = vec![rule("deploy")];
     settings.rules.allow =
-        ["read", "write", "bash", "send", "fetch", "upload", "ask_human", "sleep"]
+        ["read", "write", "bash", "send", "fetch", "upload", "ask_human", "sleep", "shell", "web"]
             .map(rule)
             .to_vec();
     settings
@@ -56,7 +56,7 @@ fn spec(name: &str) -> ToolSpec {
 /// Returns the facts of a call, by its tool: `read` and `fetch` read (repeatable), `write` writes
 /// once, `bash` and `deploy` are exclusive, `send` writes and has a probe, `upload` writes
 /// repeatably, `sleep` reads interruptibly, `ask_human` is answered by a human, `note` and `notes`
-/// by the journal, `spawn` by as many children as `on` has words; `answer` gives the answer, if
+/// by the journal, `shell` runs the command `on`, `web` reads the host `on`, `spawn` by as many children as `on` has words; `answer` gives the answer, if
 /// `on` is not empty; any other does not exist.
 pub(crate) fn facts_for(call: &ToolUse) -> CallFacts {
     let on = call.input.read::<serde_json::Value>().ok();
@@ -84,6 +84,11 @@ pub(crate) fn facts_for(call: &ToolUse) -> CallFacts {
         }
         "bash" => CallFacts { interrupt: Interruptibility::Interruptible, ..known },
         "deploy" | "rm" => known,
+        "shell" => known.with_subject(command(keys.first().map_or("", AsRef::as_ref))),
+        "web" => {
+            let host = keys.first().cloned().unwrap_or_default();
+            reading(known, Vec::new()).with_subject(CallSubject::Domain(host))
+        }
         "notes" => CallFacts { answered_by: AnsweredBy::Journal, ..reading(known, keys) },
         "note" => noting(known, keys),
         "spawn" => spawning(known, keys),
@@ -91,6 +96,12 @@ pub(crate) fn facts_for(call: &ToolUse) -> CallFacts {
         "answer" => answering(known, &keys),
         _ => CallFacts::for_unknown_tool(&call.name),
     }
+}
+
+/// One command of these words.
+fn command(text: &str) -> CallSubject {
+    let commands = vec![SimpleCommand::from_words(text.split_whitespace())];
+    ShellCommand { commands, ..ShellCommand::default() }.into()
 }
 
 /// `edit`, `resolve` or `remove`, an entry, the version that was read, and perhaps a text.

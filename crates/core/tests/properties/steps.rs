@@ -15,7 +15,9 @@ use windlass_core::message::history_message::HistoryMessage;
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::reply::{ModelReply, TokenUsage};
 use windlass_core::message::transcript::{Role, SegmentKind};
-use windlass_core::permission::{HookPreference, PermissionMode, PermissionUpdate, RuleBehavior};
+use windlass_core::permission::{
+    ContentSource, HookPreference, PermissionMode, PermissionUpdate, RuleBehavior,
+};
 use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{ChildOutcome, ChildTask, ParentLink};
 use windlass_core::run::question::{Question, QuestionKind};
@@ -172,7 +174,8 @@ fn set_model() -> BoxedStrategy<InboxCommand> {
 fn task(run: RunId, prompt: Arc<str>) -> InboxCommand {
     let caps = SpendingCaps { tokens: Some(50_000), usd_micros: None };
     let call = CallId { model_call: 1, index: 0 };
-    let parent = ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth: 1 };
+    let parent =
+        ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth: 1, untrusted: false };
     InboxCommand::Task { run, task: ChildTask::new("", &prompt), parent }
 }
 
@@ -432,6 +435,15 @@ fn found_context(text: &str) -> Vec<ContextNote> {
     (0..text.len() % 3).map(note).collect()
 }
 
+fn found_sources(text: &str) -> Vec<ContentSource> {
+    let source = match text.len() % 7 {
+        0 => ContentSource::Web(Arc::from("a.org")),
+        1 => ContentSource::File(Arc::from("/outside")),
+        _ => return Vec::new(),
+    };
+    vec![source]
+}
+
 fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
     let started_at = lane.now;
     let input = match effect {
@@ -445,6 +457,7 @@ fn perform(lane: Lane, effect: Effect, world: World) -> Lane {
             started_at,
             outcome: world.outcome,
             context: found_context(&world.text),
+            untrusted: found_sources(&world.text),
         },
         Effect::RunPreHook(call) | Effect::RunPostHook(call) => {
             let stop = (world.text.len() % 7 == 2).then(|| arc(world.text.clone()));
@@ -527,6 +540,7 @@ pub(crate) fn happen(mut lane: Lane, step: Step) -> Lane {
                 started_at,
                 outcome,
                 context: Vec::new(),
+                untrusted: Vec::new(),
             })
         }
         Step::Hook(aim, decision) => {

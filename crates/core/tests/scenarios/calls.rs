@@ -234,6 +234,7 @@ fn a_result_that_nobody_waits_for_changes_nothing() {
             started_at,
             outcome,
             context: Vec::new(),
+            untrusted: Vec::new(),
         };
         lane.clone().input(input).records_nothing();
     }

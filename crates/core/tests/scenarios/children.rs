@@ -121,7 +121,8 @@ fn children_of_children_have_an_end() {
 
 fn task(depth: u8, caps: SpendingCaps) -> InboxCommand {
     let call = CallId { model_call: 3, index: 1 };
-    let parent = ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth };
+    let parent =
+        ParentLink { lane: LaneId::from("p"), call, part: 0, caps, depth, untrusted: false };
     let task = ChildTask::new("scout", "look there");
     InboxCommand::Task { run: RunId::from("run:c"), task, parent }
 }

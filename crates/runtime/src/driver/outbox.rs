@@ -125,9 +125,11 @@ impl AppliedEntry<'_> {
             return Vec::new();
         };
         let depth = settings.depth.saturating_add(1);
+        let untrusted = self.after.exposure.is_untrusted();
         let message = |(part, task): (u16, &child_runs::ChildTask)| {
             let to = child_runs::child_lane(self.lane, id, part);
-            let parent = ParentLink { lane: self.lane.clone(), call: id, part, caps, depth };
+            let parent =
+                ParentLink { lane: self.lane.clone(), call: id, part, caps, depth, untrusted };
             let body = InboxCommand::Task { run: child_run_id(&to), task: task.clone(), parent };
             let idempotency_key = Arc::from(format!("task:{to}"));
             (to, OutboxMessage { idempotency_key, body })
@@ -146,8 +148,13 @@ impl AppliedEntry<'_> {
             RunState::Completed => ChildOutcome::Answered,
             _ => ChildOutcome::Failed,
         };
-        let result =
-            ChildResult { call: parent.call, part: parent.part, spent: ended.spent, ending };
+        let result = ChildResult {
+            call: parent.call,
+            part: parent.part,
+            spent: ended.spent,
+            ending,
+            untrusted: self.after.exposure.is_untrusted(),
+        };
         Some(self.message_to_parent(parent, child_result_text(ended), result))
     }
 
@@ -165,8 +172,8 @@ impl AppliedEntry<'_> {
             return Vec::new();
         }
         let (call, part) = (parent.call, parent.part);
-        let result =
-            ChildResult { call, part, spent: Default::default(), ending: ChildOutcome::Failed };
+        let (spent, ending) = (Default::default(), ChildOutcome::Failed);
+        let result = ChildResult { call, part, spent, ending, untrusted: false };
         vec![self.message_to_parent(parent, prompt_texts::rejected_task(reason).into(), result)]
     }
 

@@ -13,14 +13,16 @@ use windlass_core::log::ids::{CallId, UnixMillis};
 use windlass_core::log::input::{ContextNote, HookDecision, Input, ProbeResult};
 use windlass_core::message::content_block::ToolUse;
 use windlass_core::message::raw_json::sha256_hex;
-use windlass_core::permission::CallSubject;
+use windlass_core::permission::{CallSubject, ContentSource, PathAccess, PathUse, PathZone};
 use windlass_core::run::active_run::{EarlyCall, Run};
 use windlass_core::run::conversation::Conversation;
 
 use super::EffectRunner;
 use super::live_progress::{ReportedCall, publish_progress};
 use crate::adapter_guard::{catch_panic, with_timeout};
-use crate::ports::{CallContext, CallHeartbeat, Clock, HookResponse, ProgressReporter, Tool};
+use crate::ports::{
+    CallContext, CallHeartbeat, Clock, HookResponse, ProgressReporter, SourceReporter, Tool,
+};
 
 /// A call that is ready to run.
 struct PreparedCall {
@@ -48,6 +50,7 @@ impl EffectRunner {
         let clock = Arc::clone(&self.agent.ports.clock);
         let (semaphore, lane) = (self.tool_semaphore.clone(), self.lane.clone());
         let (readers, progress) = (self.readers(), ready.context.progress.clone());
+        let (sources, subject) = (ready.context.sources.clone(), ready.context.subject.clone());
         self.spawn_effect(async move {
             let _turn = match semaphore {
                 Some(semaphore) => Some(semaphore.acquire(&lane).await),
@@ -60,7 +63,9 @@ impl EffectRunner {
                 returned = run_with_timeout(ready, clock.as_ref()) => returned,
                 never = publish_progress(reported, readers, clock.as_ref()) => match never {},
             };
-            Input::ToolReturned { call: id, attempt, started_at, outcome, context }
+            report_outside_files(&subject, &outcome, &sources);
+            let untrusted = sources.reported();
+            Input::ToolReturned { call: id, attempt, started_at, outcome, context, untrusted }
         })
     }
 
@@ -78,6 +83,7 @@ impl EffectRunner {
         let (lane, heartbeat) = (self.lane.clone(), CallHeartbeat::default());
         let progress = ProgressReporter::default();
         let subject = authorized_subject(conversation, id);
+        let access = conversation.command_access(&subject);
         let settings = conversation.settings.clone();
         let answered_requests =
             conversation.call(id).map(|call| call.answered_requests.clone()).unwrap_or_default();
@@ -92,6 +98,8 @@ impl EffectRunner {
             files: None,
             heartbeat,
             progress,
+            access,
+            sources: SourceReporter::default(),
         };
         Some(PreparedCall { tool, context, tool_use, timeout_ms })
     }
@@ -170,6 +178,18 @@ fn hook_response_input(call: CallId, response: HookResponse) -> Input {
     Input::HookResponded { call, decision, context, stop }
 }
 
+/// Reports the files outside the workspace whose content a result contains.
+fn report_outside_files(subject: &CallSubject, outcome: &ToolOutcome, sources: &SourceReporter) {
+    let CallSubject::Paths(paths) = subject else { return };
+    let is_outside =
+        |used: &&PathUse| used.access == PathAccess::Read && used.zone == PathZone::Outside;
+    if outcome.content().is_some() {
+        for used in paths.iter().filter(is_outside) {
+            sources.report(ContentSource::File(used.path.clone()));
+        }
+    }
+}
+
 /// The subject on which the permission decision about the call was based.
 fn authorized_subject(conversation: &Conversation, id: CallId) -> CallSubject {
     let facts = match conversation.call(id) {
@@ -207,8 +227,8 @@ fn missing_tool_result(started_at: UnixMillis, call: CallId, attempt: u32) -> In
         "the tool is not registered with this process",
         "use another tool, or ask the user to restore it",
     );
-    let (outcome, context) = (ToolOutcome::Failed(error), Vec::new());
-    Input::ToolReturned { call, attempt, started_at, outcome, context }
+    let (outcome, context, untrusted) = (ToolOutcome::Failed(error), Vec::new(), Vec::new());
+    Input::ToolReturned { call, attempt, started_at, outcome, context, untrusted }
 }
 
 async fn run_with_timeout(

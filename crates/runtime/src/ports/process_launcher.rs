@@ -54,6 +54,11 @@ pub struct LaunchRequest {
     pub unreadable: Vec<PathBuf>,
     /// How much of what the launcher allows it needs.
     pub access: LaunchAccess,
+    /// Hosts with their ports that it may reach beyond those that the launcher lets every process
+    /// reach.
+    pub hosts: Vec<String>,
+    /// Whether it may reach no hosts but those of `hosts`.
+    pub withholds_hosts: bool,
 }
 
 impl LaunchRequest {
@@ -79,6 +84,8 @@ impl LaunchRequest {
             added_folders: Vec::new(),
             unreadable: Vec::new(),
             access: LaunchAccess::default(),
+            hosts: Vec::new(),
+            withholds_hosts: false,
         }
     }
 }
@@ -161,6 +168,11 @@ pub trait ProcessHandle: std::fmt::Debug + Send + Sync {
 
     /// Returns the hosts that the launcher kept the process from reaching, with their ports.
     fn blocked_hosts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the hosts that the process reached through the launcher.
+    fn reached_hosts(&self) -> Vec<String> {
         Vec::new()
     }
 

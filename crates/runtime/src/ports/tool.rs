@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{BoxFuture, CallHeartbeat, ProgressReporter};
+use super::{BoxFuture, CallHeartbeat, ProgressReporter, SourceReporter};
 use windlass_core::call::call_facts::CallFacts;
 use windlass_core::call::input_request::AnsweredRequest;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::{CallId, LaneId};
 use windlass_core::log::input::{ContextNote, ProbeResult};
 use windlass_core::message::raw_json::RawJson;
-use windlass_core::permission::CallSubject;
+use windlass_core::permission::{CallSubject, CommandAccess};
 use windlass_core::settings::conversation_settings::{Settings, ToolSpec};
 
 /// A tool that the model can call. Dropping the future of `run` aborts the call: a tool that holds
@@ -93,4 +93,8 @@ pub struct CallContext {
     pub heartbeat: CallHeartbeat,
     /// Takes live output and progress of the call, for readers that want to see them.
     pub progress: ProgressReporter,
+    /// What a command gets beyond, or beneath, the policy of the sandbox.
+    pub access: CommandAccess,
+    /// Takes where content of the result came from that others wrote.
+    pub sources: SourceReporter,
 }

@@ -14,14 +14,15 @@ use crate::host_rule::normalize_host;
 /// Maximum time for one attempt to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of hosts that are reported as blocked.
-const MAX_BLOCKED: usize = 20;
+/// Maximum number of hosts that are reported as blocked, and as reached.
+const MAX_NOTED: usize = 20;
 
 /// Makes connections for a confined process, and notes what it refused.
 #[derive(Debug, Clone)]
 pub(crate) struct Dialer {
     rules: Arc<[HostRule]>,
     blocked: Arc<Mutex<Vec<String>>>,
+    reached: Arc<Mutex<Vec<String>>>,
 }
 
 /// Why there is no connection.
@@ -35,12 +36,17 @@ pub(super) enum DialError {
 
 impl Dialer {
     pub(crate) fn new(rules: &[HostRule]) -> Self {
-        Self { rules: rules.into(), blocked: Arc::default() }
+        Self { rules: rules.into(), blocked: Arc::default(), reached: Arc::default() }
     }
 
     /// Returns the hosts that were refused, each once.
     pub(crate) fn blocked(&self) -> Vec<String> {
         self.blocked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the hosts that were reached, each once.
+    pub(crate) fn reached(&self) -> Vec<String> {
+        self.reached.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Connects to a host, if a rule covers it.
@@ -66,14 +72,13 @@ impl Dialer {
                 found
             }
         };
-        connect(&target, &addresses).await
+        let stream = connect(&target, &addresses).await?;
+        note(&self.reached, &target);
+        Ok(stream)
     }
 
     fn block(&self, target: &str) -> DialError {
-        let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
-        if blocked.len() < MAX_BLOCKED && !blocked.iter().any(|known| known == target) {
-            blocked.push(target.to_owned());
-        }
+        note(&self.blocked, target);
         DialError::Blocked(format!(
             "the sandbox does not allow {target}; a person can add it to `sandbox.hosts`"
         ))
@@ -82,6 +87,13 @@ impl Dialer {
     /// Notes a connection that was made and then ended because it names another host.
     pub(super) fn note_other_host(&self, host: &str) {
         drop(self.block(host));
+    }
+}
+
+fn note(hosts: &Mutex<Vec<String>>, target: &str) {
+    let mut hosts = hosts.lock().unwrap_or_else(PoisonError::into_inner);
+    if hosts.len() < MAX_NOTED && !hosts.iter().any(|known| known == target) {
+        hosts.push(target.to_owned());
     }
 }
 

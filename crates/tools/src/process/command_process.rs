@@ -63,6 +63,11 @@ impl CommandProcess {
         self.process.blocked_hosts()
     }
 
+    /// Returns the hosts that the command reached through the sandbox.
+    pub(super) fn reached_hosts(&self) -> Vec<String> {
+        self.process.reached_hosts()
+    }
+
     /// Returns the output of the command.
     pub(super) fn into_output(self) -> (String, Option<OutputFile>) {
         self.output.finish()

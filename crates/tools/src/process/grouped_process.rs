@@ -59,6 +59,11 @@ impl GroupedProcess {
         self.process.handle.blocked_hosts()
     }
 
+    /// Returns the hosts that the process reached through the launcher.
+    pub(crate) fn reached_hosts(&self) -> Vec<String> {
+        self.process.handle.reached_hosts()
+    }
+
     /// Ends what is left of the group: SIGTERM, grace period, SIGKILL.
     pub(crate) async fn end_group(&mut self, clock: &dyn Clock) -> CleanupResult {
         let helpers = self.process.handle.helper_ids();

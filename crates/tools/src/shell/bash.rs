@@ -19,7 +19,7 @@ use windlass_runtime::ports::{
 
 use super::command_analysis::{ConcurrentCommands, ShellContext, analyze_command_in};
 use super::running_commands::{RunMode, RunningCommands, RunningGuard, changes_no_files};
-use super::{ProgramLookup, path_recheck, report, working_folder};
+use super::{ProgramLookup, content_sources, path_recheck, report, sandbox_notes, working_folder};
 use crate::limits::{
     DEFAULT_BACKGROUND_TIMEOUT_MS, DEFAULT_TIMEOUT_MS, MAX_COMMAND_BYTES, MAX_TERMINATION_MS,
     MAX_TIMEOUT_MS, OUTPUT_FILE_THRESHOLD_BYTES,
@@ -233,7 +233,9 @@ impl BashTool {
             true => LaunchAccess::ReadOnly,
             false => LaunchAccess::Full,
         };
-        let place = match self.tool_context.sandbox_needs(access) {
+        let needs = self.tool_context.sandbox_needs(access);
+        let needs = needs.and_then(|needs| needs.with_access(&context.access));
+        let place = match needs {
             Ok(needs) => (folder, needs),
             Err(error) => return ToolOutcome::Failed(report::not_started_error(&error, &folder)),
         };
@@ -298,7 +300,11 @@ impl BashTool {
             &folder,
         );
         match ended {
-            Ok(ended) => report::command_outcome(&ended, &went),
+            Ok(ended) => {
+                content_sources::report_sources(shell, &ended.reached_hosts, &context.sources);
+                let blocked = sandbox_notes::blocked_access(&ended, zones, &folder);
+                report::command_outcome(&ended, &went, blocked)
+            }
             Err(error) => ToolOutcome::Failed(report::not_started_error(&error, &folder)),
         }
     }

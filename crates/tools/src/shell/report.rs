@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::message::raw_json::RawJson;
 use windlass_core::message::truncate;
+use windlass_core::permission::AddedAccess;
 
 use super::background_commands::BackgroundCommand;
 use super::sandbox_notes;
@@ -16,13 +17,20 @@ use crate::limits::MAX_FAILED_OUTPUT_CHARS;
 use crate::process::{CleanupResult, CommandEnd, CommandExit, OutputFile};
 
 /// Returns the outcome of a command that ran.
-pub(super) fn command_outcome(ended: &CommandEnd, went: &FolderMove) -> ToolOutcome {
+pub(super) fn command_outcome(
+    ended: &CommandEnd,
+    went: &FolderMove,
+    blocked: AddedAccess,
+) -> ToolOutcome {
     let text = result_text(ended, went);
     match &ended.exit {
         CommandExit::Exited(status) if status.success() => {
             ToolOutcome::Done(RawJson::string(&text))
         }
-        CommandExit::Exited(_) => ToolOutcome::Failed(failure_error("exit_status", ended, &text)),
+        CommandExit::Exited(_) => {
+            let error = failure_error("exit_status", ended, &text);
+            ToolOutcome::Failed(error.with_blocked(blocked))
+        }
         CommandExit::TimedOut | CommandExit::Stopped => {
             ToolOutcome::Failed(failure_error("timed_out", ended, &text))
         }

@@ -220,7 +220,14 @@ fn stale_result(told: &DecideCall<'_>, records: Vec<Record>) -> Vec<Record> {
     decide(
         told.state,
         told.at,
-        &Input::ToolReturned { call, attempt, started_at, outcome, context: Vec::new() },
+        &Input::ToolReturned {
+            call,
+            attempt,
+            started_at,
+            outcome,
+            context: Vec::new(),
+            untrusted: Vec::new(),
+        },
     )
 }
 

@@ -7,7 +7,8 @@ use windlass::core::log::inbox::{AnswerSource, HumanAnswer, InboxCommand};
 use windlass::core::log::input::Input;
 use windlass::core::log::record::Record;
 use windlass::core::permission::{
-    DenialSource, PermissionDecision, PermissionRule, PermissionUpdate,
+    ASKED_AFTER_UNTRUSTED, ASKED_BY_SANDBOX, AddedAccess, ContentSource, DenialSource,
+    PermissionDecision, PermissionRule, PermissionUpdate,
 };
 use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
@@ -18,7 +19,7 @@ use crate::messages::{
     answer_phrase, answer_source, error_message, first_line, permission_update, within,
 };
 use crate::terminal::time_format::format_timestamp;
-use crate::terminal::to_one_line;
+use crate::terminal::{escape_invisible, to_one_line};
 
 /// The arguments of a call were changed, by a hook or by the answer of a person. The call is named
 /// with the new ones.
@@ -99,7 +100,7 @@ pub(super) fn permission_decided(
     };
     say.live(|| {
         let name = context.call_name(call);
-        let advice = approval_advice(&name, by);
+        let advice = approval_advice(&name, by, reason);
         format!("  ✗ {name}: denied, {reason}{advice}")
     })
     .explain(SectionTopic::Calls, || {
@@ -109,9 +110,13 @@ pub(super) fn permission_decided(
 }
 
 /// How to allow a call that was denied because no one could approve it.
-fn approval_advice(name: &str, by: DenialSource) -> String {
+fn approval_advice(name: &str, by: DenialSource, reason: &str) -> String {
     if by != DenialSource::NoApprover {
         return String::new();
+    }
+    // No rule allows it then.
+    if reason.contains(ASKED_AFTER_UNTRUSTED) {
+        return "; use --when-asked park to be asked".to_owned();
     }
     let tool = name.split(' ').next().unwrap_or_default();
     format!("; allow it with --allowedTools {tool}, or use --when-asked park")
@@ -172,6 +177,9 @@ fn approval_source(context: &MessageContext<'_>, call: CallId) -> String {
         }
         ("hook", None) => "a hook requires it".to_owned(),
         ("classifier", _) => "the classifier was unsure".to_owned(),
+        (ASKED_AFTER_UNTRUSTED | ASKED_BY_SANDBOX, Some(reason)) => {
+            to_one_line(&reason, MAX_QUOTE_CHARS)
+        }
         (rule, _) => format!("the rule {rule} requires it"),
     }
 }
@@ -283,6 +291,43 @@ pub(super) fn children_spawned(
     let name = || context.call_name(call);
     say.live(|| format!("  → {}: started sub-agent", name()))
         .timeline(|| format!("sub-agents started for {}", name()))
+}
+
+/// The sandbox kept a command from something.
+pub(super) fn access_requested(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+    access: &AddedAccess,
+) -> RecordTexts {
+    let parts = || escape_invisible(&access.descriptions().collect::<Vec<_>>().join(" and "));
+    let name = || context.call_name(call);
+    say.live(|| format!("  ! the sandbox kept {} from {}", name(), parts()))
+        .timeline(|| format!("the sandbox kept {} from {}", name(), parts()))
+        .explain(SectionTopic::Guards, || format!("The sandbox kept {} from {}.", name(), parts()))
+}
+
+/// A result contains content that others wrote.
+pub(super) fn untrusted_content(
+    say: RecordTexts,
+    context: &MessageContext<'_>,
+    call: CallId,
+    sources: &[ContentSource],
+) -> RecordTexts {
+    let list = || {
+        let sources = sources.iter().map(ToString::to_string).collect::<Vec<_>>();
+        escape_invisible(&sources.join(", "))
+    };
+    let name = || context.call_name(call);
+    say.timeline(|| format!("the result of {} is untrusted content from {}", name(), list()))
+        .explain(SectionTopic::Guards, || {
+            format!(
+                "The result of {} is untrusted content from {}. After it, a person decides about \
+                 the network, pushes and protected files, whatever a rule allows.",
+                name(),
+                list()
+            )
+        })
 }
 
 /// A rule that a person granted with an answer.

@@ -49,6 +49,8 @@ impl Record {
             | Self::QuestionAsked { .. }
             | Self::CallRetryScheduled { .. }
             | Self::CallReturned { .. }
+            | Self::AccessRequested { .. }
+            | Self::UntrustedContentAdded { .. }
             | Self::ResultFinalized { .. }
             | Self::CallLost { .. }
             | Self::CallRequeued { .. }

@@ -1,7 +1,7 @@
 //! What a script sees of a Messages conversation.
 
 use super::request_parser::{MessagesInput, MessagesInputBlock, MessagesRole};
-use crate::request_view::{OwnedRequestView, OwnedToolResult, content_text};
+use crate::request_view::{OwnedRequestView, OwnedToolResult, content_text, without_result_marks};
 
 pub(super) fn view_of_messages(
     messages: &[MessagesInput<'_>],
@@ -22,7 +22,7 @@ fn message_user_text(message: &MessagesInput<'_>) -> Option<String> {
         MessagesRole::User => message.blocks.iter().filter_map(block_text).collect(),
         MessagesRole::Assistant => return None,
     };
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    if texts.is_empty() { None } else { without_result_marks(&texts.join("\n")) }
 }
 
 fn block_text<'a>(block: &'a MessagesInputBlock<'_>) -> Option<&'a str> {

@@ -1,15 +1,16 @@
 //! What a script sees of a chat conversation.
 
 use super::request_parser::{ChatInput, ChatRole, ChatToolCall};
-use crate::request_view::{OwnedRequestView, OwnedToolResult, content_text};
+use crate::request_view::{OwnedRequestView, OwnedToolResult, content_text, without_result_marks};
 use crate::server::content::is_error_text;
 
 pub(super) fn view_of_messages(messages: &[ChatInput<'_>], tools: Vec<String>) -> OwnedRequestView {
     let replies = messages.iter().filter(|message| message.role == ChatRole::Assistant).count();
-    let user = messages.iter().rev().find(|message| message.role == ChatRole::User);
+    let mut users = messages.iter().rev().filter(|message| message.role == ChatRole::User);
+    let user = users.find_map(|user| without_result_marks(&content_text(user.content)));
     OwnedRequestView {
         ask: u32::try_from(replies).unwrap_or(u32::MAX).saturating_add(1),
-        last_user_text: user.map(|user| content_text(user.content)).unwrap_or_default(),
+        last_user_text: user.unwrap_or_default(),
         results: unanswered_results(messages),
         tools,
         older_bytes: 0,

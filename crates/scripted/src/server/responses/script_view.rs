@@ -1,14 +1,15 @@
 //! What a script sees of a Responses conversation.
 
 use super::request_parser::{InputItem, InputItemKind};
-use crate::request_view::{OwnedRequestView, OwnedToolResult, content_text};
+use crate::request_view::{OwnedRequestView, OwnedToolResult, content_text, without_result_marks};
 use crate::server::content::is_error_text;
 
 pub(super) fn view_of_items(items: &[InputItem<'_>], tools: Vec<String>) -> OwnedRequestView {
-    let user = items.iter().rev().find(|item| item.kind() == Some(InputItemKind::User));
+    let mut users = items.iter().rev().filter(|item| item.kind() == Some(InputItemKind::User));
+    let user = users.find_map(|user| without_result_marks(&content_text(user.content)));
     OwnedRequestView {
         ask: count_replies(items).saturating_add(1),
-        last_user_text: user.map(|user| content_text(user.content)).unwrap_or_default(),
+        last_user_text: user.unwrap_or_default(),
         results: unanswered_results(items),
         tools,
         older_bytes: 0,
