@@ -190,6 +190,7 @@ pub(crate) fn build_workplace(
     let zones = build_zones(&args.permissions, workspace, sources, programs)?;
     let sandbox = SandboxChoice::resolve(&args.permissions, &args.store, (sources, &zones))?;
     let variables = sources.iter().flat_map(|source| source.env.clone());
+    let variables = variables.chain(sandbox.ssh_agent_variable());
     let workplace =
         ToolContext::with_zones(zones).with_clock(Arc::clone(clock)).with_variables(variables);
     let workplace = workplace.with_launcher(sandbox.launcher());

@@ -13,6 +13,7 @@ mod init_process;
 mod landlock_rules;
 mod link_targets;
 mod listeners;
+mod listening_sockets;
 mod mounts;
 mod supervisor;
 mod system_calls;

@@ -15,7 +15,7 @@ pub(crate) const HELPER_NAME: &str = "windlass-sandbox-exec";
 pub(crate) const MAX_MESSAGE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What the helper is to do.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HelperRequest {
     pub(crate) policy: Policy,
     pub(crate) layers: Layers,
@@ -25,7 +25,7 @@ pub(crate) struct HelperRequest {
 }
 
 /// Listeners in the network namespace of the process, which the launcher serves.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RequestedListeners {
     /// The number of the descriptor over which they are sent.
     pub(crate) channel: Option<i32>,

@@ -72,6 +72,7 @@ pub(super) const ALLOWED_EDGES: &[AllowedEdges] = &[
             "windlass-core",
             "windlass-runtime",
             "windlass-providers",
+            "windlass-sandbox",
             "windlass-tools",
             "windlass-store",
             "windlass",

@@ -35,6 +35,8 @@ pub(crate) struct SandboxConfig {
     pub(crate) hosts: Vec<HostRule>,
     /// Ports of this machine that they may reach.
     pub(crate) local_ports: Vec<u16>,
+    /// Whether they may use the SSH agent that `SSH_AUTH_SOCK` names.
+    pub(crate) ssh_agent: bool,
     /// Further folders and files that they may write.
     pub(crate) write: Vec<PathBuf>,
     /// Further folders and files that they cannot read.
@@ -47,6 +49,8 @@ pub(crate) struct SandboxChoice {
     pub(crate) level: LevelChoice,
     /// What a process may touch; without a sandbox, nothing is restricted.
     pub(crate) policy: Option<Policy>,
+    /// The socket of the SSH agent, if commands may use it.
+    ssh_agent: Option<PathBuf>,
     source: Option<PolicySource>,
 }
 
@@ -72,8 +76,9 @@ impl SandboxChoice {
     ) -> anyhow::Result<Self> {
         let config = config_toml::read()?.sandbox;
         let level = LevelChoice::resolve(args, &config, (sources, zones.root()))?;
+        let ssh_agent = ssh_agent_socket(&config);
         if level.level == SandboxLevel::Off {
-            return Ok(Self { level, policy: None, source: None });
+            return Ok(Self { level, policy: None, ssh_agent, source: None });
         }
         let source = PolicySource {
             level: level.level,
@@ -84,7 +89,13 @@ impl SandboxChoice {
             programs: installed_programs(sources, zones),
         };
         let policy = source.build(&[])?;
-        Ok(Self { level, policy: Some(policy), source: Some(source) })
+        Ok(Self { level, policy: Some(policy), ssh_agent, source: Some(source) })
+    }
+
+    /// Returns the variable that names the SSH agent, if commands may use it.
+    pub(crate) fn ssh_agent_variable(&self) -> Option<(String, String)> {
+        let socket = self.ssh_agent.as_ref()?.to_str()?;
+        Some((SSH_AGENT_VARIABLE.to_owned(), socket.to_owned()))
     }
 
     /// Returns the launcher of the processes of tools and hooks.
@@ -137,6 +148,15 @@ fn installed_programs(sources: &[SettingsSource], zones: &PathZones) -> Vec<Path
     plugins.chain(scripts).filter_map(|path| path.canonicalize().ok()).collect()
 }
 
+/// The variable that names the socket of the SSH agent.
+const SSH_AGENT_VARIABLE: &str = "SSH_AUTH_SOCK";
+
+/// Returns the socket of the SSH agent, if commands may use it and there is one.
+fn ssh_agent_socket(config: &SandboxConfig) -> Option<PathBuf> {
+    let socket = std::env::var_os(SSH_AGENT_VARIABLE).filter(|_| config.ssh_agent)?;
+    PathBuf::from(socket).canonicalize().ok()
+}
+
 fn build_policy(
     level: SandboxLevel,
     config: &SandboxConfig,
@@ -164,9 +184,11 @@ fn build_policy(
         write.clear();
     }
     let is_read_only = level == SandboxLevel::ReadOnly;
+    // The workspace may lie in a folder that is private.
+    let mut read = if is_read_only { paths.write } else { Vec::new() };
+    read.extend(ssh_agent_socket(config));
     Ok(Policy {
-        // The workspace may lie in a folder that is private.
-        read: if is_read_only { paths.write } else { Vec::new() },
+        read,
         write,
         protect: if is_read_only { Vec::new() } else { protect },
         deny_read,

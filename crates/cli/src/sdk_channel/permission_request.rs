@@ -166,6 +166,9 @@ fn is_edit_in_workspace(subject: &CallSubject) -> bool {
 
 /// The first path outside of the workspace that a call uses.
 fn path_outside(subject: &CallSubject) -> Option<&str> {
+    if let Some(added) = subject.added_access().and_then(|added| added.write.first()) {
+        return Some(added);
+    }
     let paths: Vec<&PathUse> = match subject {
         CallSubject::Paths(paths) => paths.iter().collect(),
         CallSubject::Shell(shell) => {

@@ -9,6 +9,8 @@ mod controls;
 #[cfg(test)]
 mod generator;
 #[cfg(test)]
+mod layers;
+#[cfg(test)]
 mod place;
 #[cfg(test)]
 mod race;

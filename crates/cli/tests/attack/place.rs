@@ -151,6 +151,25 @@ impl Place {
         self.folder.path().join(name)
     }
 
+    /// Returns a port of this machine that nothing in the place may reach.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Makes a file with a secret in the folder for temporary files.
+    pub(crate) fn secret_in_tmp(&self) -> tempfile::NamedTempFile {
+        let file = tempfile::Builder::new().prefix("windlass-attack").tempfile_in("/tmp").unwrap();
+        fs::write(file.path(), SECRET).unwrap();
+        file
+    }
+
+    /// Starts a process with a secret among its arguments.
+    pub(crate) fn process_with_secret(&self) -> std::process::Child {
+        let mut process = command("bash");
+        process.args(["-c", "exec -a \"$0\" sleep 60", SECRET]);
+        crate::layers::no_streams(&mut process).spawn().unwrap()
+    }
+
     /// Runs an attack; returns what it reached, if it reached anything.
     pub(crate) fn try_attack(&self, attack: &Attack, level: Level) -> Option<String> {
         let ran = self.run(&attack.command, level, attack.stopped_by);

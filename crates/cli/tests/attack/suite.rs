@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::generator::Generator;
 use crate::place::{self, Level, Place, User};
-use crate::{controls, race, variants};
+use crate::{controls, layers, race, variants};
 
 /// Attacks at once.
 const WORKERS: usize = 2;
@@ -60,7 +60,10 @@ pub(crate) fn run() -> ExitCode {
         failures.extend(race::swap_links(user, if is_subset { 2_000 } else { 10_000 }));
     }
     let (controls, silent) = controls::run();
-    println!("controls: {controls} attacks without a layer, {silent} of them held");
+    println!("controls: {controls} attacks without the sandbox, {silent} of them held");
+    let (layers, without_proof) = layers::run();
+    println!("layers: {layers} switched off one by one, {} without effect", without_proof.len());
+    failures.extend(without_proof);
     for failure in &failures {
         println!("BROKEN {failure}");
     }

@@ -35,6 +35,7 @@ mod explain_context;
 mod fork;
 mod hook_types;
 mod hooks;
+mod hostile_text;
 mod id_lookup;
 mod live_output;
 mod logging;

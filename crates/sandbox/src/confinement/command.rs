@@ -12,7 +12,7 @@ use rustix::thread::{
 };
 
 use super::Program;
-use super::descriptors::write_message;
+use super::descriptors::{close_others_on_exec, write_message};
 use super::init_process::CommandMessage;
 use super::{landlock_rules, system_calls};
 use crate::Namespaces;
@@ -57,6 +57,7 @@ pub(super) fn become_program(plan: &CommandPlan<'_>, messages: &File) -> Command
 fn restrict(plan: &CommandPlan<'_>) -> io::Result<CommandMessage> {
     let HelperRequest { policy, layers, folder, .. } = plan.request;
     std::env::set_current_dir(folder)?;
+    close_others_on_exec()?;
     limit_resources(plan)?;
     set_no_new_privs(true)?;
     drop_capabilities()?;

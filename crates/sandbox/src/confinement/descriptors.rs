@@ -20,6 +20,28 @@ pub(super) fn take_inherited(descriptor: RawFd) -> io::Result<File> {
     Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }))
 }
 
+/// Keeps every descriptor but the standard streams from the program: what this process was started
+/// with by others, such as an open file of a shell, is not the program's either.
+#[expect(unsafe_code, reason = "descriptors of others have no owner here")]
+pub(super) fn close_others_on_exec() -> io::Result<()> {
+    // SAFETY: no descriptor is closed; they only get the flag that closes them on exec.
+    let done = unsafe {
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
+    };
+    if done == 0 {
+        return Ok(());
+    }
+    // Kernels before 5.11.
+    for entry in std::fs::read_dir("/proc/self/fd")?.flatten() {
+        let number = entry.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok());
+        if let Some(number) = number.filter(|number| *number > 2) {
+            // SAFETY: as above; a number that is not open any more is an error without effect.
+            unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+    Ok(())
+}
+
 /// Replaces standard input, output and error, so that only the program holds the caller's pipes.
 #[expect(unsafe_code, reason = "dup2 onto a standard stream has no owned descriptor")]
 pub(super) fn detach_standard_streams() -> io::Result<()> {

@@ -15,6 +15,7 @@ use super::descriptors::{
 use super::fork::{ForkSide, fork_into};
 use super::init_process::{InitPlan, run_init};
 use super::link_targets::with_link_targets;
+use super::listening_sockets::unreachable_sockets;
 use crate::Namespaces;
 use crate::protocol::{HelperReport, HelperRequest};
 
@@ -68,6 +69,11 @@ fn supervise_in(
     without_namespaces: Option<String>,
 ) -> io::Result<Outcome> {
     let control = &ends.control;
+    let mut confined = request.clone();
+    if namespaces != Namespaces::None {
+        confined.policy.deny_read.extend(unreachable_sockets(&request.policy));
+    }
+    let request = &confined;
     let absent = match namespaces {
         Namespaces::All | Namespaces::WithoutUser => AbsentPaths::create(&request.policy.protect),
         Namespaces::None => Ok(AbsentPaths::default()),

@@ -82,8 +82,10 @@ const TERMINAL_INPUT: [u64; 2] = [0x5412, 0x541c];
 pub(super) fn restrict(network: NetworkAccess, namespaces: Namespaces) -> io::Result<()> {
     let rules = denied_rules(network, namespaces).map_err(io::Error::other)?;
     apply(rules, libc::EPERM)?;
-    // Its flags are in memory, where a filter cannot read them; without it `clone` is used.
-    apply(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
+    // Their flags are in memory, where a filter cannot read them; without them `clone` and `openat`
+    // are used.
+    let in_memory = [libc::SYS_clone3, libc::SYS_openat2];
+    apply(in_memory.into_iter().map(|call| (call, Vec::new())).collect(), libc::ENOSYS)?;
     #[cfg(target_arch = "x86_64")]
     apply_filter(&other_calling_convention()).map_err(io::Error::other)?;
     Ok(())
@@ -120,8 +122,62 @@ fn denied_rules(
         _ => socket_rules()?,
     };
     rules.insert(libc::SYS_socket, sockets);
+    rules.extend(mode_rules()?);
     Ok(rules)
 }
+
+/// Returns the calls that would give a file the rights of its owner or group: a program left in the
+/// workspace would have them for whoever runs it.
+fn mode_rules() -> Result<Rules, seccompiler::BackendError> {
+    let with_mode_at = [
+        (libc::SYS_fchmod, 1),
+        (libc::SYS_fchmodat, 2),
+        (SYS_FCHMODAT2, 2),
+        (libc::SYS_openat, 3),
+        (libc::SYS_mknodat, 2),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_chmod, 1),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_open, 2),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_creat, 1),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_mknod, 1),
+    ];
+    let mut rules = Rules::new();
+    let has_bits = |argument: u8, bits: u32| {
+        condition(argument, SeccompCmpOp::MaskedEq(u64::from(bits)), u64::from(bits))
+    };
+    for (call, argument) in with_mode_at {
+        let flags_at = match call {
+            libc::SYS_openat => Some(2),
+            #[cfg(target_arch = "x86_64")]
+            libc::SYS_open => Some(1),
+            _ => None,
+        };
+        let mut denied = Vec::new();
+        for bit in [libc::S_ISUID, libc::S_ISGID] {
+            match flags_at {
+                None => denied.push(SeccompRule::new(vec![has_bits(argument, bit)?])?),
+                // Without such a flag there is no mode, and the argument is what was there before.
+                Some(at) => {
+                    for flag in [libc::O_CREAT, UNNAMED_FILE] {
+                        let with_mode = has_bits(at, flag.unsigned_abs())?;
+                        denied.push(SeccompRule::new(vec![has_bits(argument, bit)?, with_mode])?);
+                    }
+                }
+            }
+        }
+        rules.insert(call, denied);
+    }
+    Ok(rules)
+}
+
+/// The flag of `O_TMPFILE` that makes a file without a name.
+const UNNAMED_FILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
+
+/// `fchmodat2`, the same on every architecture.
+const SYS_FCHMODAT2: libc::c_long = 452;
 
 /// Returns the sockets that are denied: raw ones, and families other than the common ones.
 fn socket_rules() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {

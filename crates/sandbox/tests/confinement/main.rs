@@ -120,6 +120,10 @@ async fn what_decides_what_runs_later_is_not_written() {
             "echo x > .git/hooks/pre-commit",
             "echo x > .git/config",
             "rm .git/config",
+            "echo ../src > .git/commondir",
+            "rm -f .git/commondir; echo ../src > .git/commondir",
+            "mv src/main.rs .git/commondir",
+            "ln -s ../src .git/commondir",
             "mv .git/config .git/old",
             "mv .git/hooks .git/old",
             "mv .git old && mkdir -p .git/hooks && echo x > .git/hooks/post-checkout",
@@ -138,7 +142,7 @@ async fn what_decides_what_runs_later_is_not_written() {
         let workspace = world.workspace();
         assert_eq!(std::fs::read_to_string(workspace.join(".git/config")).unwrap(), "[core]\n");
         assert!(std::fs::read_dir(workspace.join(".git/hooks")).unwrap().next().is_none());
-        for absent in [".claude", ".mcp.json", ".vscode"] {
+        for absent in [".claude", ".mcp.json", ".vscode", ".git/commondir"] {
             assert!(!workspace.join(absent).exists(), "{absent} is left behind");
         }
     }
@@ -297,6 +301,64 @@ async fn a_dropped_process_ends_with_all_it_started() {
         drop(std::fs::remove_file(&alive));
         tokio_sleep(400).await;
         assert!(!alive.exists(), "a process outlived its caller");
+    }
+}
+
+#[tokio::test]
+async fn descriptors_of_others_are_not_inherited() {
+    use std::os::fd::AsRawFd;
+    for world in both() {
+        // A file that this process has open without the flag that closes it on exec.
+        let secret = std::fs::File::open(world.home().join("keys/id")).unwrap();
+        rustix::io::fcntl_setfd(&secret, rustix::io::FdFlags::empty()).unwrap();
+        let number = secret.as_raw_fd();
+        let read = world.run(&format!("cat /proc/self/fd/{number}; cat /dev/fd/{number}")).await;
+        assert!(!read.output.contains("the-private-key"), "{read:?}");
+    }
+}
+
+#[tokio::test]
+async fn sockets_of_other_processes_are_not_reached() {
+    for world in both() {
+        for name in ["daemon.sock", "w/daemon.sock", "outside.sock"] {
+            let path = world.home().join(name);
+            let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+            let connect = format!(
+                "command -v python3 >/dev/null || exit 1\n\
+                 python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{}\")'",
+                path.display()
+            );
+            world.fails(&connect).await;
+            drop(listener);
+        }
+    }
+    // A socket of its own is reached, where there are sockets.
+    let world = World::new(Layers::ALL);
+    world
+        .succeeds(
+            "command -v python3 >/dev/null || exit 0\n\
+             python3 -c 'import socket; s=socket.socket(socket.AF_UNIX); s.bind(\"/tmp/s\"); s.listen(); \
+             socket.socket(socket.AF_UNIX).connect(\"/tmp/s\")'",
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn no_program_with_the_rights_of_its_owner_is_left() {
+    for world in both() {
+        for script in [
+            "cp /bin/true src/x; chmod u+s src/x",
+            "cp /bin/true src/x; chmod 4755 src/x",
+            "cp /bin/true src/x; chmod g+s src/x",
+            "install -m 4755 /bin/true src/x",
+            "python3 -c 'import os; os.close(os.open(\"src/y\", os.O_CREAT | os.O_WRONLY, 0o4755))'",
+            "python3 -c 'import os; fd = os.open(\"src\", 0); os.chmod(\"main.rs\", 0o6755, dir_fd=fd)'",
+        ] {
+            world.run(script).await;
+            let found = world.run("find . -perm /6000 | grep .").await;
+            assert!(!found.status.success(), "{script}: {}", found.output);
+        }
+        world.succeeds("chmod 755 src/main.rs && touch src/new && chmod +x src/new").await;
     }
 }
 

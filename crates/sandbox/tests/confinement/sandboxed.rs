@@ -44,7 +44,8 @@ impl World {
         ] {
             std::fs::write(home.join(file), text).unwrap();
         }
-        let protect = [".git/hooks", ".git/config", ".claude", ".mcp.json", ".vscode"];
+        let protect =
+            [".git/hooks", ".git/config", ".git/commondir", ".claude", ".mcp.json", ".vscode"];
         let policy = Policy {
             read: vec![home.join("outside")],
             write: vec![workspace.clone()],

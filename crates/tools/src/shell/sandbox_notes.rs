@@ -73,15 +73,22 @@ fn writable_place(path: &str, zones: &PathZones, folder: &Path) -> Option<Arc<st
     (is_possible && place.parent().is_some()).then(|| Arc::from(text))
 }
 
-/// Returns the path that an error message names: the last one in quotes, else the last one between
-/// colons before what happened to it.
+/// Returns the path that an error message names: the last one in quotes, else the last absolute one
+/// at the end of a part between colons.
 fn named_path(line: &str) -> Option<&str> {
     let is_path = |word: &&str| {
         word.contains('/') && !word.contains("://") && Path::new(word).components().count() > 1
     };
     let quoted = line.split(['\'', '"', '\u{2018}', '\u{2019}', '`']).skip(1).step_by(2);
-    let parts = line.split(": ").map(str::trim).filter(|part| !part.contains(' '));
+    let parts = line.split(": ").filter_map(absolute_end);
     quoted.filter(is_path).last().or_else(|| parts.filter(is_path).last())
+}
+
+/// Returns the absolute path at the end of a text: `cannot create /srv/x`.
+fn absolute_end(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let at = if text.starts_with('/') { 0 } else { text.find(" /")?.saturating_add(1) };
+    text.get(at..)
 }
 
 #[cfg(test)]

@@ -76,7 +76,9 @@ fn protect_git(root: &Path, paths: &mut SandboxPaths) {
     for folder in folders.filter_map(|folder| folder.canonicalize().ok()) {
         if folder == *root {
             // A bare repository: all of it is protected by what it consists of.
-            paths.protect.extend(["config", "hooks", "HEAD"].map(|name| folder.join(name)));
+            paths
+                .protect
+                .extend(["config", "hooks", "HEAD", "commondir"].map(|name| folder.join(name)));
             continue;
         }
         paths.write.push(folder.clone());
@@ -92,6 +94,10 @@ fn protect_git(root: &Path, paths: &mut SandboxPaths) {
 
 fn protect_git_folder(folder: &Path, paths: &mut SandboxPaths) {
     paths.protect.push(folder.join("hooks"));
+    if folder.join("HEAD").is_file() {
+        // It would name another folder with another configuration, also where there is none yet.
+        paths.protect.push(folder.join("commondir"));
+    }
     let files = ["config", "config.worktree", "commondir", "gitdir", "info/attributes", "windlass"];
     let existing = files.iter().map(|name| folder.join(name)).filter(|path| path.exists());
     paths.protect.extend(existing);
