@@ -3,10 +3,9 @@
 //! Both start `/bin/true`, one after the other, so that load on the machine meets both.
 
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use windlass_bench::time_stats::{load_average, median};
+use windlass_bench::time_stats::{current_time, load_average, median};
 use windlass_runtime::ports::{LaunchPurpose, LaunchRequest, ProcessLauncher};
 use windlass_sandbox::{Policy, SandboxLauncher, run_if_requested};
 
@@ -38,7 +37,7 @@ fn main() -> Result<ExitCode> {
 }
 
 fn time_ms(start: impl FnOnce() -> Result<()>) -> Result<f64> {
-    let began = Instant::now();
+    let began = current_time();
     start()?;
     Ok(began.elapsed().as_secs_f64() * 1e3)
 }

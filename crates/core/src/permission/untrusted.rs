@@ -120,13 +120,12 @@ impl Permissions {
         query: PermissionQuery<'_>,
         exposure: &ContentExposure,
     ) -> PermissionDecision {
-        match self.decide(query) {
-            PermissionDecision::Allow { .. } | PermissionDecision::Classify {}
-                if self.needs_person(query, exposure) =>
-            {
-                self.ask_person(query, exposure)
-            }
-            decided => decided,
+        let decided = self.decide(query);
+        let runs_without_person =
+            matches!(decided, PermissionDecision::Allow { .. } | PermissionDecision::Classify {});
+        match runs_without_person && self.needs_person(query, exposure) {
+            true => self.ask_person(query, exposure),
+            false => decided,
         }
     }
 
