@@ -1,7 +1,7 @@
 // What surrounds every page: navigation, the state of the connection, and the way in.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { get } from "./api/client";
 import { listQuestions } from "./api/calls";
 import { Problem } from "./api/client";
@@ -74,8 +74,11 @@ export function Frame(): JSX.Element {
 }
 
 function NavLink({ item, isCurrent }: { item: NavItem; isCurrent: boolean }): JSX.Element {
+  const self = useRef<HTMLAnchorElement>(null);
+  // On a narrow screen the pages are a row that scrolls.
+  useEffect(() => { if (isCurrent) self.current?.scrollIntoView({ block: "nearest", inline: "nearest" }); }, [isCurrent]);
   return (
-    <a class="nav-link" href={link(item.path ? [item.path] : [])} aria-current={isCurrent ? "page" : undefined}>
+    <a class="nav-link" ref={self} href={link(item.path ? [item.path] : [])} aria-current={isCurrent ? "page" : undefined}>
       <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round" aria-hidden="true"><path d={item.icon} /></svg>
       {item.name}
       {item.path === "inbox" ? <QuestionCount /> : null}

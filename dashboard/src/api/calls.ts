@@ -11,6 +11,7 @@ export interface RunFilter {
   agent?: string | null;
   profile?: string | null;
   model?: string | null;
+  tag?: string | null;
   text?: string | null;
   conversation_id?: string | null;
   since_ms?: number | null;

@@ -17,6 +17,7 @@ export interface RunSummary {
   is_resumable: boolean;
   is_cancel_requested: boolean;
   updated_at: string;
+  tags: string[];
 }
 
 export interface Page<T> {

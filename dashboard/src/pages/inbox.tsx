@@ -63,7 +63,7 @@ function QuestionCard({ question, equal }: { question: PendingQuestion; equal: r
         <label class="labelled">{needsText ? "Your answer" : "A word for the agent, for example why not"}
           <textarea class="field" rows={needsText ? 3 : 1} value={note.value} onInput={(event) => { note.value = event.currentTarget.value; }} />
         </label>
-        {equal.length > 0 ? <label class="row small"><input type="checkbox" checked={takesEqual.value} onChange={(event) => { takesEqual.value = event.currentTarget.checked; }} />{equal.length === 1 ? "Answer the other question about the same call, too" : `Answer the ${equal.length} other questions about the same call, too`}</label> : null}
+        {equal.length > 0 ? <label class="row small choice"><input type="checkbox" checked={takesEqual.value} onChange={(event) => { takesEqual.value = event.currentTarget.checked; }} />{equal.length === 1 ? "Answer the other question about the same call, too" : `Answer the ${equal.length} other questions about the same call, too`}</label> : null}
         <div class="row">{question.answers.map((possible, index) => (
           <Action key={possible.answer} label={possible.answer === "text" ? "Send" : (ANSWER_NAMES[possible.answer] ?? words(possible.answer))} title={possible.consequence} done="Answered"
             tone={index === 0 ? "primary" : possible.answer === "deny" || possible.answer === "abandon" ? "danger" : ""} disabled={possible.answer === "text" && !note.value.trim()} run={() => answer(possible.answer)} />

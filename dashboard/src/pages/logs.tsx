@@ -45,10 +45,10 @@ export function LogsPage(): JSX.Element {
 
 const DAYS = 30;
 
-/** Agents that escalate in more than one of five runs. */
+/** Agents that escalate more than once for every two runs, as `windlass stats` has it. */
 function OftenEscalating(): JSX.Element | null {
   const stats = useResource((stop) => getStats({ days: DAYS }, stop), [slowRevision.value]);
-  const often = (stats.data.value?.agents ?? []).map((agent) => ({ agent, share: Object.values(agent.escalations).reduce((sum, count) => sum + count, 0) / Math.max(1, agent.runs) })).filter(({ share }) => share > 0.2);
+  const often = (stats.data.value?.agents ?? []).map((agent) => ({ agent, share: Object.values(agent.escalations).reduce((sum, count) => sum + count, 0) / Math.max(1, agent.runs) })).filter(({ share }) => share > 0.5);
   if (often.length === 0) return null;
   return (
     <p class="row small" style={{ marginBottom: "14px" }}>
@@ -69,7 +69,7 @@ function EventList({ events }: { events: readonly EventRow[] }): JSX.Element {
             <td><span class={`badge plain ${TONES.find(([pattern]) => pattern.test(event.name))?.[1] ?? ""}`}>{event.name}</span></td>
             <td>{event.agent}</td>
             <td class="mono small">{event.run_id ? <a href={link(["runs", event.run_id, "entries"], { entry: String(event.entry) })}>{event.run_id.slice(0, 8)}</a> : "–"}</td>
-            <td class="wrap small mono">{Object.entries(event.fields).map(([name, value]) => eventField(name, value)).join("  ")}</td>
+            <td class="wrap small mono details">{Object.entries(event.fields).map(([name, value]) => eventField(name, value)).join("  ")}</td>
           </tr>
         ))}</tbody>
       </table>

@@ -13,8 +13,8 @@ import { RunRow } from "./runs";
 const DAYS = 30;
 /** The share of runs that may end on an unexpected stop reason. */
 const UNEXPECTED_TARGET = 0.003;
-/** The share of runs with an escalation from which an agent stands out. */
-const MANY_ESCALATIONS = 0.2;
+/** Escalations per run from which an agent stands out, as `windlass stats` has it. */
+const MANY_ESCALATIONS = 0.5;
 const EXPECTED_ENDS = new Set(["end_turn", "stop_sequence", "soft_time"]);
 const LIMIT_ENDS = new Set(["max_iters", "max_model_calls", "max_model_replies", "budget_usd", "budget_tokens", "hard_time", "user_cancel"]);
 

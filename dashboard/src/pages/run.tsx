@@ -87,6 +87,7 @@ function RunHead({ run }: { run: RunSummary }): JSX.Element {
         <span>· {run.agent ?? "default"}</span>{run.profile && run.profile !== "default" ? <span>· {run.profile}</span> : null}<span>· {run.model ?? "model unknown"}</span>{run.cost_usd_micros === null ? null : <span>· {runCost(run)}</span>}
         {run.folder ? <span class="mono">· {run.folder}</span> : null}<span>· updated <Ago at={Date.parse(run.updated_at)} /></span>
         {run.stop_cause ? <span>· {words(run.stop_cause)}</span> : null}
+        {run.tags.map((tag) => <a class="badge plain tag" key={tag} href={link(["runs"], { tag })} title="All runs with this tag">{tag}</a>)}
       </p>
     </>
   );

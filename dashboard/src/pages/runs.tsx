@@ -27,7 +27,7 @@ function sinceOf(name: string | null): number | null {
 
 function filterOf(query: URLSearchParams): RunFilter {
   const read = (name: string): string | null => query.get(name) || null;
-  return { state: read("state"), agent: read("agent"), profile: read("profile"), model: read("model"), text: read("text"), conversation_id: read("conversation"), since_ms: sinceOf(read("since")) };
+  return { state: read("state"), agent: read("agent"), profile: read("profile"), model: read("model"), tag: read("tag"), text: read("text"), conversation_id: read("conversation"), since_ms: sinceOf(read("since")) };
 }
 
 export function RunsPage(): JSX.Element {
@@ -99,7 +99,7 @@ export function RunRow({ run, isNarrow = false }: { run: RunSummary; isNarrow?: 
   return (
     <a class="list-row" style={{ gridTemplateColumns: narrow ? "minmax(0, 1fr) auto" : COLUMNS }} href={link(["runs", run.run_id])}>
       <span style={{ minWidth: 0 }}>
-        <span class="title clip" style={{ display: "block" }}>{run.prompt || "(no prompt)"}</span>
+        <span class="title clip" style={{ display: "block" }}>{run.prompt || "(no prompt)"}{run.tags.map((tag) => <span class="badge plain tag" key={tag}>{tag}</span>)}</span>
         <span class="muted small clip" style={{ display: "block" }}>{run.answer ?? run.folder ?? run.conversation_id}</span>
       </span>
       <span><StateBadge state={shownState(run)} /></span>
@@ -121,7 +121,7 @@ function Filters({ filter }: { filter: RunFilter }): JSX.Element {
     const timer = setTimeout(() => { if (text.value !== (filter.text ?? "")) setQuery({ text: text.value }); }, 250);
     return () => clearTimeout(timer);
   }, [text.value]);
-  const field = (name: "agent" | "profile" | "model", label: string): JSX.Element => (
+  const field = (name: "agent" | "profile" | "model" | "tag", label: string): JSX.Element => (
     <input class="field" placeholder={label} aria-label={label} style={{ width: "130px" }} value={filter[name] ?? ""} onChange={(event) => setQuery({ [name]: event.currentTarget.value })} />
   );
   return (
@@ -136,7 +136,7 @@ function Filters({ filter }: { filter: RunFilter }): JSX.Element {
         <option value="">Any time</option>
         {SPANS.map(([span, label]) => <option value={span}>{label}</option>)}
       </select>
-      {field("agent", "Agent")}{field("profile", "Profile")}{field("model", "Model")}
+      {field("agent", "Agent")}{field("profile", "Profile")}{field("model", "Model")}{field("tag", "Tag")}
       {filter.conversation_id ? <a class="badge plain" href={link(["runs"])} title="Show all conversations">{filter.conversation_id} ✕</a> : null}
     </div>
   );

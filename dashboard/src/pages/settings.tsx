@@ -43,7 +43,7 @@ function Managed<T>({ title, note, resource, empty, children, form }: {
       <header><h2>{title}</h2><span class="note">{note}</span></header>
       {problem && problem.status !== 404 ? <div class="body">{problem.status === 403 ? <p class="muted">Your token may not see this: it needs the scope <code>admin</code>.</p> : <ProblemBox problem={problem} />}</div> : null}
       {problem?.status === 404 ? <div class="body muted">This server does not offer it.</div> : null}
-      {data ? (data.data.length === 0 ? <Empty title={empty} /> : children(data.data)) : null}
+      {data ? (data.data.length === 0 ? <Empty title={empty} /> : <div class="scroll-x">{children(data.data)}</div>) : null}
       {data ? <div class="body">{form}</div> : null}
     </section>
   );

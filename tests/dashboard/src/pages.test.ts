@@ -79,6 +79,22 @@ test("runs are narrowed by state and time", async () => {
   await page.getByText("No run matches these filters").waitFor();
 });
 
+test("runs are narrowed by a tag, which a run shows and leads back to", async () => {
+  const made = await server.api("POST", "/v1/conversations", { prompt: "Tagged run", tags: ["night & day"] });
+  const page = await openPage(server.page("/runs"));
+  await page.getByText("Tagged run").waitFor();
+  await page.getByLabel("Tag", { exact: true }).fill("night & day");
+  await page.getByLabel("Tag", { exact: true }).press("Enter");
+  await page.getByText("Fix the build").waitFor({ state: "detached" });
+  await page.getByText("Tagged run").click();
+  await page.getByRole("heading", { name: "Tagged run", level: 1 }).waitFor();
+  assert.match(page.url(), new RegExp(made.run_id));
+  await page.getByRole("link", { name: "night & day" }).click();
+  await page.getByText("Tagged run").waitFor();
+  assert.equal(await page.getByText("Fix the build").count(), 0);
+  assert.deepEqual(faultsOf(page), []);
+});
+
 test("runs can be searched, and the search is part of the address", async () => {
   const page = await openPage(server.page("/runs"));
   await page.getByLabel("Search prompts and ids").fill("build");
