@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::server_process::ServerHome;
+use crate::server_process::{ServerHome, wait_until};
 
 const ECHO: &str = "when any\n  say \"You said: ${user}\"\n";
 
@@ -95,4 +95,29 @@ fn a_service_manager_is_told_when_the_server_is_ready_and_when_it_stops() {
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(receive(), "STOPPING=1");
     assert!(child.wait().unwrap().success());
+}
+
+const SEARCH: &str = "when user contains \"look\" and results 0\n  call Grep {\"pattern\": \"when\"}\n  \
+     call Read {\"file_path\": \"w.db\"}\n  call Read {\"file_path\": \"w.db-shm\"}\nwhen error\n  \
+     say \"refused: ${result}\"\nwhen any\n  say \"done\"\n";
+
+#[test]
+fn a_store_in_the_workspace_keeps_its_locks_when_tools_read_everything() {
+    let home = ServerHome::new(SEARCH);
+    let server = home.serve(&[]);
+    let send = |prompt: &str| server.post("/v1/conversations", &json!({"prompt": prompt}));
+    let sent = send("look around");
+    assert_eq!(sent.status, 202);
+    let run = format!("/v1/runs/{}", sent.json()["run_id"].as_str().unwrap());
+    wait_until("the end", || !server.get(&run).json()["stop_cause"].is_null());
+    let answer = server.get(&run).json()["answer"].as_str().unwrap().to_owned();
+    assert!(answer.contains("belongs to the store that this program has open"), "{answer}");
+    // A process that closes the store as the last one removes its write-ahead log; the server still
+    // has it open.
+    for _ in 0..3 {
+        assert!(home.run(&["token", "list", "--store", "w.db"]).status.success());
+        assert!(home.path("w.db-wal").exists());
+    }
+    assert_eq!(send("again").status, 202);
+    assert_eq!(server.get("/readyz").status, 200);
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use rusqlite::Connection;
+use windlass_runtime::locked_files::LockedFile;
 use windlass_runtime::ports::StoreError;
 
 use super::error::explain_sqlite_error;
@@ -27,6 +28,8 @@ pub(super) struct DatabaseFile {
     /// descriptor cannot release them.
     wal: File,
     wal_identity: FileIdentity,
+    /// The files with SQLite's locks, which nothing else in this process may open.
+    _locked: Vec<LockedFile>,
     busy_timeout: Duration,
     broken: OnceLock<String>,
     syncs: AtomicU64,
@@ -36,18 +39,23 @@ pub(super) struct DatabaseFile {
 impl DatabaseFile {
     /// Describes a database that is open and has its write-ahead log.
     pub(super) fn new(path: PathBuf, busy_timeout: Duration) -> Result<Self, StoreError> {
-        let found = || -> io::Result<(FileIdentity, File, FileIdentity)> {
+        let found = || -> io::Result<(fs::Metadata, File, FileIdentity)> {
             let log = File::options().read(true).write(true).open(wal_path(&path))?;
             let log_identity = file_identity(&log.metadata()?);
-            Ok((file_identity(&fs::metadata(&path)?), log, log_identity))
+            Ok((fs::metadata(&path)?, log, log_identity))
         };
-        let (identity, wal, wal_identity) = found().map_err(|error| StoreError::Broken {
+        let (database, wal, wal_identity) = found().map_err(|error| StoreError::Broken {
             location: path.display().to_string(),
             reason: error.to_string(),
         })?;
+        // The write-ahead log's index has the locks of readers.
+        let index = fs::metadata(with_suffix(&path, "-shm")).ok();
+        let locked = [Some(database.clone()), index];
+        let locked = locked.iter().flatten().map(LockedFile::register).collect();
         Ok(Self {
+            identity: file_identity(&database),
+            _locked: locked,
             path,
-            identity,
             wal,
             wal_identity,
             busy_timeout,
@@ -130,8 +138,12 @@ fn file_identity(found: &fs::Metadata) -> FileIdentity {
 }
 
 fn wal_path(path: &Path) -> PathBuf {
+    with_suffix(path, "-wal")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(suffix);
     PathBuf::from(name)
 }
 

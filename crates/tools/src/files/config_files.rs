@@ -10,6 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use windlass_runtime::locked_files::is_locked_file;
 
 use super::paths::resolved_path::open_beneath;
 
@@ -133,7 +134,8 @@ fn check_kind_and_owner(found: &Metadata) -> Result<(), ConfigFileError> {
     if found.file_type().is_symlink() {
         return Err(ConfigFileError::SymbolicLink);
     }
-    if !found.is_file() {
+    // Opening the files of a store of this process would take its locks away.
+    if !found.is_file() || is_locked_file(found) {
         return Err(ConfigFileError::NotRegular);
     }
     match found.uid() {

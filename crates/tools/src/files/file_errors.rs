@@ -6,10 +6,12 @@ use std::path::Path;
 
 use rustix::io::Errno;
 use windlass_core::call::outcome::ToolError;
+use windlass_runtime::locked_files::is_locked_file;
 
-/// Rejects everything but a regular file.
+/// Rejects everything but a regular file, and the files of a store that this process has open.
 pub(crate) fn check_regular_file(path: &Path, found: &fs::Metadata) -> Result<(), ToolError> {
     match (found.is_file(), found.is_dir()) {
+        (true, _) if is_locked_file(found) => Err(own_store_error(path)),
         (true, _) => Ok(()),
         (_, true) => Err(directory_error(path)),
         _ => Err(special_file_error(path)),
@@ -67,6 +69,14 @@ pub(crate) fn special_file_error(path: &Path) -> ToolError {
         "special_file",
         &format!("{} is not a regular file (pipe, device or kernel file)", path.display()),
         "use a regular file; for the kernel's own files use Bash",
+    )
+}
+
+fn own_store_error(path: &Path) -> ToolError {
+    ToolError::new(
+        "own_store",
+        &format!("{} belongs to the store that this program has open", path.display()),
+        "read conversations with the commands of the program, such as `windlass show`",
     )
 }
 
