@@ -15,6 +15,7 @@ pub mod input_schema;
 pub mod json_schema;
 pub mod lane_host;
 pub mod lease;
+pub mod locked_files;
 pub mod network_addresses;
 #[cfg(test)]
 mod network_addresses_tests;
