@@ -6,6 +6,7 @@
 
 mod active_run;
 mod attached_session;
+mod background_agents;
 mod background_commands;
 mod call_view;
 mod command_table;

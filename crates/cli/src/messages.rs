@@ -38,8 +38,8 @@ mod tool_request;
 mod trust;
 
 pub(crate) use agents::{
-    AGENTS_ARE_TEXT, NO_AGENTS, agent_error, agent_line, agent_lines, background_agents_left,
-    hidden_agent_line, waiting_for_background_agents,
+    AGENTS_ARE_TEXT, NO_AGENTS, WORKTREES_NEED_TRUST, agent_error, agent_line, agent_lines,
+    background_agents_left, hidden_agent_line, waiting_for_background_agents,
 };
 pub(crate) use answer_choices::{
     choice_help, choice_line, invalid_choice, page_footer, question_for_terminal,

@@ -6,4 +6,5 @@ pub(crate) mod environment;
 pub(crate) mod mentions;
 pub(crate) mod prompt_content;
 pub(crate) mod prompt_input;
+pub(crate) mod session_events;
 pub(crate) mod slash_command;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass::core::log::ids::LaneId;
-use windlass::core::permission::{CommandConfinement, HumanAvailability};
+use windlass::core::permission::CommandConfinement;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::mcp::McpServers;
 use windlass::ports::Store;
@@ -42,6 +42,7 @@ mod prompt_text;
 mod run_base;
 pub(crate) mod session_changes;
 mod store_location;
+mod worktrees;
 
 #[cfg(feature = "server")]
 pub(crate) use api_run_settings::resolve_run_options;
@@ -144,6 +145,13 @@ pub(crate) async fn start_for_conversation(
     Box::pin(start_with(opened, args, asks, FlagScope::EveryRun, HostParts::default())).await
 }
 
+/// Starts the runtime for a process that drives the runs of others, whenever they come: it outlives
+/// sub-agents in the background.
+pub(crate) async fn start_for_service(args: &AgentArgs) -> anyhow::Result<RunSetup> {
+    let parts = HostParts { background_agents: true, ..HostParts::default() };
+    Box::pin(start_with(None, args, ModelNeed::Required, FlagScope::EveryRun, parts)).await
+}
+
 /// Starts the runtime for one prompt: its flags apply to its run alone.
 pub(crate) async fn start_for_prompt(
     opened: Option<OpenConversation>,
@@ -202,13 +210,14 @@ async fn start_with(
     let base = RunBase::new((&folder, &config, &clock), level, asks, earlier_model);
     let (mut settings, models) = base.settings(args, when_asked, None).or_usage_error()?;
     let chosen = model_selection::open(&settings, &args.model, models, &clock).or_usage_error()?;
-    prompt_text::add_context(&mut settings, args, &folder, host.context_clock(&clock));
+    let memory = prompt_text::add_context(&mut settings, args, &folder, host.context_clock(&clock));
     let plugins = settings_sources::plugins_of(&sources);
     let agents = agents::load_agents(args, &workspace, folder.trust, &plugins)?;
     check_old_state(&clock);
     let built = toolset::build_workplace(args, &workspace, &sources, &programs, &clock);
     let workplace = record_sandbox(&mut settings, built.or_usage_error()?);
     let workplace = host.add_files_to(workplace, &settings);
+    let (worktrees, workplace) = worktrees::prepare(&agents.found, &folder, &clock, workplace);
     let skills = agents::load_skills(args, &folder, &plugins);
     let web = (&config.web, &clock);
     let added = AddedTools { agents: &agents.found, programs: &programs, skills: &skills, web };
@@ -223,19 +232,17 @@ async fn start_with(
     let known = (&sources[..], workspace.as_path(), &clock);
     let agent_hooks = AgentHooks::new(known, workplace.launcher(), listeners.clone());
     let commands = build_hooks(&mut settings, known, host.hooks.as_ref(), listeners)?;
+    let commands = with_instructions(commands, &memory);
     let listed = agents::AgentListing::of(&tools, &agents.found);
-    let mut owner = settings.clone();
-    if flags == FlagScope::OwnRun {
-        if run_settings::is_given(args, &others) {
-            let given = (&settings, &added, &workplace, &mcp);
-            (owner, tools) = base.owner_settings(&others, when_asked, given).or_usage_error()?;
-        }
-        owner.rules.human = HumanAvailability::Available;
-    }
+    let given = (&settings, &added, &workplace, &mcp);
+    let scope = (flags, run_settings::is_given(args, &others));
+    let owner = base.owner_of(scope, (&others, when_asked), given, tools);
+    let (owner, tools) = owner.or_usage_error()?;
     let store = store_location::take_store(opened, &args.store, &clock).await?;
     let offered = tools.get(toolset::AGENT_TOOL).map_or(Vec::new(), |_| agents.found);
-    let (place, own) = ((&*workspace, &clock), (&skills, &agent_hooks));
+    let (place, own) = ((&*workspace, &clock), (&skills, &agent_hooks, worktrees.as_ref()));
     let builder = agents::add_sub_agents(offered, &tools, args, (&config, asks), place, own)?;
+    worktrees::finish_leftovers(worktrees, store.as_ref()).await;
     let background = host.background_agents;
     let parts =
         RunParts { args, folder: &folder, workplace: &workplace, store: &store, background };
@@ -303,6 +310,12 @@ fn build_hooks(
         hook_config::add_hook_points(settings, hooks);
     }
     Ok(commands)
+}
+
+/// Tells hooks of the memory files that every session begins with.
+fn with_instructions(hooks: CommandHooks, memory: &[PathBuf]) -> CommandHooks {
+    let file = |path: &PathBuf| (path.clone(), memory_files::memory_type(path));
+    hooks.with_instructions(memory.iter().map(file).collect())
 }
 
 /// Who is told what hooks report: the program that hosts the process, or the person at the terminal.

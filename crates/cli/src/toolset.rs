@@ -103,7 +103,9 @@ pub(crate) fn build_tools(
     let (web, clock) = added.web;
     let web = web.registry(clock, |name| names.contains(&name))?;
     tools = tools.merge(with_long_results(&web, workplace));
-    if let Some(skills) = added.skills.tool(rules).filter(|_| names.contains(&SKILL_TOOL)) {
+    let agents = added.agents.iter().map(|agent| agent.name.clone());
+    let agents = names.contains(&AGENT_TOOL).then(|| agents.collect());
+    if let Some(skills) = added.skills.tool(rules, agents).filter(|_| names.contains(&SKILL_TOOL)) {
         tools = tools.with(skills);
     }
     if names.contains(&JOURNAL_TOOLS) {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use windlass_core::budget::spending::{CapAction, SharedBudget, SpendingCaps};
 use windlass_core::guard::completion_gate::CompletionGate;
+use windlass_core::message::prompt_texts;
 use windlass_core::permission::{DefaultDecision, PermissionMode, PermissionRule, Permissions};
-use windlass_core::run::child_runs::{ChildTask, ParentLink};
+use windlass_core::run::child_runs::{ChildTask, ParentLink, child_lane, worktree_branch};
 use windlass_core::settings::conversation_settings::Settings;
 use windlass_core::settings::run_settings::RunSettings;
 
@@ -16,6 +17,7 @@ use crate::fair_semaphore::MAX_PARALLEL_TOOLS;
 use crate::ports::{Affinity, ServedWorkspace, WorkerScope};
 use crate::retention::RetentionPolicy;
 use crate::workspace::Workspace;
+use crate::worktree_places::WorktreePlaces;
 
 #[cfg(test)]
 #[path = "agent_registry_tests.rs"]
@@ -29,6 +31,8 @@ pub struct AgentRegistry {
     workspace: Option<Workspace>,
     retention: Arc<RetentionPolicy>,
     tools_at_once: usize,
+    /// Agents that work in a git worktree of their own, and where it is.
+    worktrees: BTreeMap<Arc<str>, WorktreePlaces>,
 }
 
 impl From<Agent> for AgentRegistry {
@@ -39,6 +43,7 @@ impl From<Agent> for AgentRegistry {
             workspace: None,
             retention: Arc::default(),
             tools_at_once: MAX_PARALLEL_TOOLS,
+            worktrees: BTreeMap::new(),
         }
     }
 }
@@ -51,6 +56,13 @@ impl AgentRegistry {
         let settings = Settings { agent: name.clone(), ..(*agent.settings).clone() };
         agent.settings = Arc::new(settings);
         self.named_agents.insert(name, agent);
+        self
+    }
+
+    /// Makes an agent work in a git worktree of its own when it is started as a sub-agent.
+    #[must_use]
+    pub fn with_worktree(mut self, name: &str, places: WorktreePlaces) -> Self {
+        self.worktrees.insert(Arc::from(name), places);
         self
     }
 
@@ -180,6 +192,14 @@ impl AgentRegistry {
             settings.rules.mode = above.rules.mode;
         }
         settings.rules = restrict_to_parent(&settings.rules, &above.rules);
+        // A child run of the agent's own kind works where its parent does.
+        if let Some(places) = self.worktrees.get(name).filter(|_| *above.agent != *name) {
+            let lane = child_lane(&parent.lane, parent.call, parent.part);
+            let folder = places.workspace_of(&lane).to_string_lossy().into_owned();
+            let text = prompt_texts::worktree_instruction(&folder, &worktree_branch(&lane));
+            settings.system = Arc::from(format!("{}\n\n{text}", settings.system).trim_start());
+            settings.rules.root = Arc::from(folder);
+        }
         settings.depth = parent.depth;
         settings.budget.run = parent.caps;
         settings.budget.conversation = SpendingCaps::default();

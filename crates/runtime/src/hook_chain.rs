@@ -15,7 +15,9 @@ use windlass_core::run::question::Question;
 use windlass_core::run::review::{Review, ReviewResult};
 use windlass_core::settings::conversation_settings::HookPoints;
 
-use crate::ports::{BoxFuture, HookContext, HookResponse, Hooks, RunMoment, SessionEndReason};
+use crate::ports::{
+    BoxFuture, HookContext, HookResponse, Hooks, RunMoment, SessionEndReason, SessionEvent,
+};
 
 #[cfg(test)]
 #[path = "hook_chain_tests.rs"]
@@ -121,6 +123,13 @@ impl Hooks for HookChain {
     fn on_moment(&self, context: HookContext, moment: RunMoment) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.run_all(|hooks| hooks.on_moment(context.clone(), moment.clone())).await;
+        })
+    }
+
+    fn on_session_event(&self, lane: LaneId, event: SessionEvent) -> BoxFuture<'_, ReviewResult> {
+        Box::pin(async move {
+            let told = self.run_all(|hooks| hooks.on_session_event(lane.clone(), event.clone()));
+            combine_review_results(told.await)
         })
     }
 

@@ -19,6 +19,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use windlass_core::log::ids::{Epoch, LaneId};
+use windlass_core::run::review::ReviewResult;
 use windlass_core::settings::run_settings::RunSettings;
 
 use crate::adapter_guard::{catch_panic, with_timeout};
@@ -28,7 +29,9 @@ use crate::fair_semaphore::FairSemaphore;
 use crate::feed::LaneFeed;
 use crate::hook_notifications::HookNotifications;
 use crate::lease::{LeaseTimes, WorkerLease};
-use crate::ports::{ClaimQuery, LaneClaim, ObservedHeartbeat, SessionEndReason, Store, StoreError};
+use crate::ports::{
+    ClaimQuery, LaneClaim, ObservedHeartbeat, SessionEndReason, SessionEvent, Store, StoreError,
+};
 use crate::telemetry::ReconcileCounts;
 use crate::watchdog_slot::WatchdogSlot;
 use crate::worker_identity;
@@ -165,6 +168,15 @@ impl LaneHost {
         let (ports, limit) = (&self.agent().ports, self.agent().settings.limits.hook_ms);
         let told = catch_panic(ports.hooks.on_session_end(lane, reason));
         _ = with_timeout(ports.clock.as_ref(), limit, told).await;
+    }
+
+    /// Calls the hooks about something that this process does beside runs. A hook that panics or takes
+    /// too long blocks nothing.
+    pub(crate) async fn announce(&self, lane: LaneId, event: SessionEvent) -> ReviewResult {
+        let (ports, limit) = (&self.agent().ports, self.agent().settings.limits.hook_ms);
+        let told = catch_panic(ports.hooks.on_session_event(lane, event));
+        let told = with_timeout(ports.clock.as_ref(), limit, told).await;
+        told.unwrap_or(ReviewResult::Pass { context: None })
     }
 
     /// Marks this process as a worker: from now on it is done with every conversation that comes to

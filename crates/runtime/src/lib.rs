@@ -30,6 +30,7 @@ mod watchdog_slot;
 pub mod worker_identity;
 pub mod worker_loop;
 pub mod workspace;
+mod worktree_places;
 
 pub use agent::{Agent, Ports};
 pub use agent_registry::AgentRegistry;
@@ -43,3 +44,4 @@ pub use system_clock::SystemClock;
 pub use tool_registry::{ToolRegistry, ToolSource};
 pub use unconfined_launcher::UnconfinedLauncher;
 pub use worker_loop::{StoreStatus, StoreStatusObserver, WorkerSettings};
+pub use worktree_places::WorktreePlaces;

@@ -27,7 +27,10 @@ pub use documents::{
 };
 pub use hook_message::{HookMessage, HookMessageLevel, HookMessages};
 pub use hook_model::HookModel;
-pub use hooks::{HookContext, HookResponse, Hooks, NoHooks, RunMoment, SessionEndReason};
+pub use hooks::{
+    ExpansionKind, HookContext, HookResponse, Hooks, ModelSwitch, NoHooks, RunMoment,
+    SessionEndReason, SessionEvent,
+};
 pub use lane_discovery::{
     AbandonedLane, Affinity, ClaimQuery, ObservedHeartbeat, ReconcileRequest, ResumeOverride,
     ServedWorkspace, WorkerInfo, WorkerScope,

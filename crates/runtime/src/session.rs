@@ -5,6 +5,7 @@ mod commands;
 mod lane_watch;
 pub(crate) mod run_outcome;
 mod run_stream;
+mod session_events;
 mod tenant_prompts;
 
 pub use run_outcome::RunOutcome;
@@ -24,9 +25,7 @@ use windlass_core::settings::run_settings::RunSettings;
 use crate::driver::{self, DriveError};
 use crate::feed::{OwnerFeed, StreamOptions, Subscription};
 use crate::lane_host::LaneHost;
-use crate::ports::{
-    INBOX_PAGE_MESSAGES, OutboxMessage, RemovedLanes, SessionEndReason, StoreError,
-};
+use crate::ports::{INBOX_PAGE_MESSAGES, OutboxMessage, RemovedLanes, StoreError};
 
 /// A handle to one conversation: sends prompts, answers questions, cancels runs and reads the log.
 /// Clones refer to the same conversation.
@@ -317,14 +316,6 @@ impl Session {
     pub async fn child_questions(&self) -> Result<Option<Vec<(LaneId, Question)>>, DriveError> {
         let now = self.load_conversation().await?;
         self.host.child_questions(&self.lane, &now).await
-    }
-
-    /// Calls the session-end hooks: this program is done with the conversation. Waits for them no
-    /// longer than the hook timeout. Hooks cannot prevent anything here; the conversation can be
-    /// resumed later.
-    pub async fn close(&self, reason: SessionEndReason) {
-        self.host.finish_notifications().await;
-        self.host.end_session(self.lane.clone(), reason).await;
     }
 
     /// Deletes the conversation with everything stored for it, its sub-agents included.

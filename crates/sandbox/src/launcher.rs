@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 
@@ -31,8 +31,9 @@ const WRITABLE_FOLDERS: [(&str, &str); 3] = [
     ("npm_config_cache", "/tmp/.cache/npm"),
 ];
 
-/// Returns the policy of a process that is about to start, with these folders in its workspace.
-type CurrentPolicy = dyn Fn(&[PathBuf]) -> io::Result<Policy> + Send + Sync;
+/// Returns the policy of a process that is about to start: in the workspace or in a folder that takes
+/// its place, with these folders added.
+type CurrentPolicy = dyn Fn(Option<&Path>, &[PathBuf]) -> io::Result<Policy> + Send + Sync;
 
 /// Starts processes confined by a policy.
 #[derive(Clone)]
@@ -63,7 +64,7 @@ impl SandboxLauncher {
     #[must_use]
     pub fn with_current_policy(
         mut self,
-        current: impl Fn(&[PathBuf]) -> io::Result<Policy> + Send + Sync + 'static,
+        current: impl Fn(Option<&Path>, &[PathBuf]) -> io::Result<Policy> + Send + Sync + 'static,
     ) -> Self {
         self.current = Some(Arc::new(current));
         self
@@ -147,7 +148,7 @@ impl SandboxLauncher {
 
     fn helper_request(&self, request: LaunchRequest) -> io::Result<HelperRequest> {
         let mut policy = match &self.current {
-            Some(current) => current(&request.added_folders)?,
+            Some(current) => current(request.workplace.as_deref(), &request.added_folders)?,
             None => Policy::clone(&self.policy),
         };
         if request.purpose == LaunchPurpose::McpServer {

@@ -1,6 +1,7 @@
 //! The sandbox on systems where it does not exist: nothing is started.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use windlass_runtime::ports::{BoxFuture, LaunchRequest, LaunchedProcess, ProcessLauncher};
@@ -22,7 +23,7 @@ impl SandboxLauncher {
     #[must_use]
     pub fn with_current_policy(
         self,
-        _current: impl Fn(&[std::path::PathBuf]) -> io::Result<Policy> + Send + Sync + 'static,
+        _current: impl Fn(Option<&Path>, &[PathBuf]) -> io::Result<Policy> + Send + Sync + 'static,
     ) -> Self {
         self
     }

@@ -13,6 +13,7 @@ mod background_hooks;
 mod callbacks;
 mod command_runner;
 mod config;
+mod event_runs;
 mod event_subject;
 mod hook_runner;
 mod http_hook;
@@ -49,8 +50,6 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::future::join_all;
-use serde_json::Value;
 use windlass_core::call::call_state::Call;
 use windlass_core::call::outcome::ToolOutcome;
 use windlass_core::log::ids::LaneId;
@@ -62,14 +61,13 @@ use windlass_core::settings::conversation_settings::HookPoints;
 use windlass_runtime::UnconfinedLauncher;
 use windlass_runtime::hook_chain::{combine_responses, combine_review_results};
 use windlass_runtime::ports::{
-    BoxFuture, Clock, HookContext, HookMessage, HookMessageLevel, HookResponse, Hooks,
-    ProcessLauncher, RunMoment, SessionEndReason,
+    BoxFuture, Clock, HookContext, HookMessage, HookResponse, Hooks, ProcessLauncher, RunMoment,
+    SessionEndReason, SessionEvent,
 };
 
 use background_hooks::BackgroundHooks;
 use command_runner::HookJob;
-use config::ConfiguredHook;
-use event_subject::{EventSubject, hook_label};
+use event_subject::hook_label;
 use hook_runner::{HookRunner, HookScene};
 
 /// Runs the hooks of a configuration: commands, web services, questions to a model, or functions of
@@ -84,6 +82,8 @@ pub struct CommandHooks {
     /// Finds the transcript of a conversation or of a sub-agent.
     transcripts: Option<TranscriptLocator>,
     background: BackgroundHooks,
+    /// The files of instructions that every session begins with, each with its kind.
+    instructions: Vec<(PathBuf, &'static str)>,
 }
 
 /// The place of a hook in the configuration: its event, and its position among those of the event.
@@ -93,11 +93,13 @@ type HookPlace = (HookEvent, usize);
 type TranscriptLocator = Box<dyn Fn(&LaneId) -> Option<PathBuf> + Send + Sync>;
 
 /// Events about moments of a run that have been recorded.
-const MOMENT_EVENTS: [HookEvent; 4] = [
+const MOMENT_EVENTS: [HookEvent; 6] = [
     HookEvent::PermissionDenied,
     HookEvent::PostToolBatch,
     HookEvent::PostCompact,
     HookEvent::StopFailure,
+    HookEvent::PostModelSwitch,
+    HookEvent::InstructionsLoaded,
 ];
 
 /// Maximum number of conversations that are tracked at once.
@@ -124,6 +126,7 @@ impl CommandHooks {
             finished_once: Mutex::default(),
             transcripts: None,
             background: BackgroundHooks::default(),
+            instructions: Vec::new(),
         }
     }
 
@@ -156,6 +159,14 @@ impl CommandHooks {
         locate: impl Fn(&LaneId) -> Option<PathBuf> + Send + Sync + 'static,
     ) -> Self {
         self.transcripts = Some(Box::new(locate));
+        self
+    }
+
+    /// Tells hooks of the files of instructions that every session begins with: `User`, `Project` or
+    /// `Local`.
+    #[must_use]
+    pub fn with_instructions(mut self, files: Vec<(PathBuf, &'static str)>) -> Self {
+        self.instructions = files;
         self
     }
 
@@ -193,92 +204,6 @@ impl CommandHooks {
     #[must_use]
     pub fn max_timeout_ms(&self) -> u64 {
         self.config.max_timeout_ms()
-    }
-
-    /// Runs the hooks of an event that match `subject` concurrently, and returns their outputs in
-    /// the order of the configuration.
-    async fn run_hooks(
-        &self,
-        event: HookEvent,
-        subject: &str,
-        context: &HookContext,
-        more: Value,
-    ) -> Vec<HookOutput> {
-        if self.config.matching_hooks(event, subject).next().is_none() {
-            return Vec::new();
-        }
-        let input = self.payload(event, context, more);
-        let scene = HookScene::of(context);
-        self.run_hooks_with_payload((event, subject), &context.lane, &input, &scene).await
-    }
-
-    /// Returns the payload of an event, with the transcripts that it is about.
-    fn payload(&self, event: HookEvent, context: &HookContext, more: Value) -> Value {
-        let mut input = payload::build_payload(event, context, &self.runner.folder, more);
-        self.put_transcript(&mut input, "transcript_path", &root_lane(&context.lane));
-        if event == HookEvent::SubagentStop {
-            self.put_transcript(&mut input, "agent_transcript_path", &context.lane);
-        }
-        input
-    }
-
-    fn put_transcript(&self, input: &mut Value, field: &str, lane: &LaneId) {
-        let found = self.transcripts.as_ref().and_then(|locate| locate(lane));
-        if let (Some(path), Some(fields)) = (found, input.as_object_mut()) {
-            fields.insert(field.to_owned(), Value::from(path.to_string_lossy()));
-        }
-    }
-
-    async fn run_hooks_with_payload(
-        &self,
-        (event, subject): (HookEvent, &str),
-        lane: &LaneId,
-        input: &Value,
-        scene: &HookScene,
-    ) -> Vec<HookOutput> {
-        let about = EventSubject { event, subject };
-        let hooks = self.config.matching_hooks(event, subject);
-        let due: Vec<&ConfiguredHook> = hooks
-            .filter(|(position, hook)| {
-                !hook.runs_once || self.is_first_time(lane, (event, *position))
-            })
-            .map(|(_, hook)| hook)
-            .collect();
-        let (beside, awaited): (Vec<_>, Vec<_>) = due.into_iter().partition(|hook| hook.is_async);
-        beside.into_iter().for_each(|hook| self.run_in_background(about, hook, input, scene));
-        join_all(awaited.into_iter().map(|hook| self.runner.run_hook(about, hook, input, scene)))
-            .await
-    }
-
-    /// Starts a hook that nothing waits for.
-    fn run_in_background(
-        &self,
-        about: EventSubject<'_>,
-        hook: &ConfiguredHook,
-        input: &Value,
-        scene: &HookScene,
-    ) {
-        let Some(place) = self.background.begin() else {
-            let text = "too many hooks are running in the background; this one was left out";
-            let message = about.message(HookMessageLevel::Warning, text, input);
-            return self.runner.show_to_user(message, &scene.messages);
-        };
-        let (runner, hook, scene) = (self.runner.clone(), hook.clone(), scene.clone());
-        let (event, subject, input) = (about.event, about.subject.to_owned(), input.clone());
-        tokio::spawn(async move {
-            let about = EventSubject { event, subject: &subject };
-            drop(runner.run_hook(about, &hook, &input, &scene).await);
-            drop(place);
-        });
-    }
-
-    /// Records that a hook runs in a conversation; returns whether it is the first time.
-    fn is_first_time(&self, lane: &LaneId, place: HookPlace) -> bool {
-        let mut finished = self.finished_once.lock().unwrap_or_else(PoisonError::into_inner);
-        if finished.len() >= MAX_SESSIONS {
-            finished.clear();
-        }
-        finished.insert((root_lane(lane), place))
     }
 
     fn lock_sessions(&self) -> MutexGuard<'_, HashSet<LaneId>> {
@@ -368,6 +293,11 @@ impl CommandHooks {
     }
 
     async fn start_session(&self, context: &HookContext, source: &str) -> Vec<HookOutput> {
+        let (event, reason) = (HookEvent::InstructionsLoaded, "session_start");
+        for (path, kind) in &self.instructions {
+            let more = payload::instructions_fields(&path.to_string_lossy(), kind, reason);
+            drop(self.run_hooks(event, reason, context, more).await);
+        }
         self.run_hooks(
             HookEvent::SessionStart,
             source,
@@ -410,8 +340,7 @@ impl Hooks for CommandHooks {
     fn before_tool_call(&self, context: HookContext, call: Call) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
             let more = payload::call_fields(&call);
-            let outputs =
-                self.run_hooks(HookEvent::PreToolUse, &call.tool_use.name, &context, more).await;
+            let outputs = self.run_call_hooks(HookEvent::PreToolUse, &call, &context, more).await;
             combine_responses(outputs.into_iter().map(HookOutput::into_pre_tool_response).collect())
         })
     }
@@ -424,7 +353,7 @@ impl Hooks for CommandHooks {
     ) -> BoxFuture<'_, HookResponse> {
         Box::pin(async move {
             let (event, more) = payload::outcome_fields(&call, &outcome);
-            let outputs = self.run_hooks(event, &call.tool_use.name, &context, more).await;
+            let outputs = self.run_call_hooks(event, &call, &context, more).await;
             let subject = hook_label(event, &call.tool_use.name);
             combine_responses(
                 outputs
@@ -479,8 +408,21 @@ impl Hooks for CommandHooks {
 
     fn on_moment(&self, context: HookContext, moment: RunMoment) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let (event, subject, more) = payload::moment_fields(&context, moment);
-            drop(self.run_hooks(event, &subject, &context, more).await);
+            if let Some((event, subject, more)) = payload::moment_fields(&context, moment) {
+                drop(self.run_hooks(event, &subject, &context, more).await);
+            }
+        })
+    }
+
+    fn on_session_event(&self, lane: LaneId, event: SessionEvent) -> BoxFuture<'_, ReviewResult> {
+        Box::pin(async move {
+            let folder = &self.runner.folder;
+            let (event, subject, mut input) = payload::session_event_payload(&lane, &event, folder);
+            self.put_transcript(&mut input, "transcript_path", &root_lane(&lane));
+            let (about, scene) = ((event, subject.as_str(), None), HookScene::default());
+            let outputs = self.run_hooks_with_payload(about, &lane, &input, &scene).await;
+            let results = outputs.into_iter().map(HookOutput::into_unattended_review_result);
+            combine_review_results(results.collect())
         })
     }
 
@@ -488,7 +430,8 @@ impl Hooks for CommandHooks {
         Box::pin(async move {
             let mut input = payload::session_end_payload(&lane, reason, &self.runner.folder);
             self.put_transcript(&mut input, "transcript_path", &lane);
-            let (about, scene) = ((HookEvent::SessionEnd, reason.name()), HookScene::default());
+            let (about, scene) =
+                ((HookEvent::SessionEnd, reason.name(), None), HookScene::default());
             drop(self.run_hooks_with_payload(about, &lane, &input, &scene).await);
             self.forget_session(&lane);
             self.background.wait_until_done().await;

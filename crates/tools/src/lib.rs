@@ -32,6 +32,7 @@ mod tool_context;
 mod tool_definition;
 mod tool_results;
 mod tool_search;
+mod worktrees;
 
 #[cfg(test)]
 mod name_suggestion_tests;
@@ -75,3 +76,4 @@ pub use tool_context::tool_state::remove_tool_state;
 pub use tool_definition::FunctionTool;
 pub use tool_results::{sdk_result, with_long_results};
 pub use tool_search::ToolSearchTool;
+pub use worktrees::{GitWorktrees, LeftoverWorktree, WorktreeHooks};

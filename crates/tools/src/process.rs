@@ -83,6 +83,8 @@ pub(crate) struct CommandJob {
 pub(crate) struct SandboxNeeds {
     /// Whether it only reads.
     pub(crate) access: LaunchAccess,
+    /// The folder in which its run works in place of the workspace.
+    pub(crate) workplace: Option<PathBuf>,
     /// Folders that were added to the workspace of its run.
     pub(crate) added_folders: Vec<PathBuf>,
     /// Files that rules deny to read.
@@ -124,6 +126,7 @@ impl SandboxNeeds {
     /// Adds them to a request.
     fn add_to(&self, request: &mut LaunchRequest) {
         request.access = self.access;
+        request.workplace.clone_from(&self.workplace);
         request.added_folders.clone_from(&self.added_folders);
         request.unreadable.clone_from(&self.unreadable);
         request.writable.extend_from_slice(&self.writable);

@@ -15,10 +15,12 @@ use windlass_core::call::outcome::{ToolError, ToolOutcome};
 use windlass_core::log::input::ContextNote;
 use windlass_core::message::raw_json::{RawJson, sha256_hex};
 use windlass_core::permission::PermissionRule;
+use windlass_core::run::child_runs::ChildTask;
 use windlass_core::settings::conversation_settings::ToolSpec;
 use windlass_runtime::ports::{BoxFuture, CallContext, Tool};
 
 use crate::name_suggestion::nearest_name;
+use crate::sub_agents::delegation_facts;
 use crate::tool_definition::tool_input::{self, ToolInput, problem_facts};
 use crate::tool_definition::tool_spec::tool_spec;
 
@@ -60,6 +62,9 @@ pub struct LoadedSkill {
     pub text: String,
     /// Calls that need no approval once it is loaded.
     pub allows: Vec<PermissionRule>,
+    /// The agent that follows the instructions as a sub-agent, empty for one like the caller. Without
+    /// it the caller follows them itself.
+    pub fork: Option<Arc<str>>,
 }
 
 /// Reads the skill of this name with these arguments; the error says why that is not possible. Must
@@ -113,6 +118,15 @@ impl SkillTool {
         Err(ToolError::new("unknown_skill", &message, &hint))
     }
 
+    /// The facts of a call: a skill with a context of its own is a task for a sub-agent.
+    fn facts_of(&self, asked: &SkillInput) -> Result<CallFacts, ToolError> {
+        let Ok(LoadedSkill { fork: Some(agent), text, .. }) = self.load(asked) else {
+            // What is wrong with a skill is the result of the call.
+            return Ok(tool_input::read_only_facts(Vec::new(), asked.name()));
+        };
+        Ok(delegation_facts(vec![ChildTask::new(&agent, &text)], asked.name()))
+    }
+
     fn load(&self, asked: &SkillInput) -> Result<LoadedSkill, ToolError> {
         let args = asked.args.as_deref().unwrap_or_default();
         (self.load)(asked.name(), args).map_err(|reason| {
@@ -160,8 +174,7 @@ impl Tool for SkillTool {
     }
 
     fn assess(&self, input: &RawJson) -> CallFacts {
-        let facts = |asked: SkillInput| tool_input::read_only_facts(Vec::new(), asked.name());
-        self.read_input(input).map_or_else(problem_facts, facts)
+        self.read_input(input).and_then(|asked| self.facts_of(&asked)).unwrap_or_else(problem_facts)
     }
 
     fn run(&self, _context: CallContext, input: RawJson) -> BoxFuture<'_, ToolOutcome> {
@@ -176,7 +189,9 @@ impl Tool for SkillTool {
 
     fn context_after(&self, _context: &CallContext, input: &RawJson) -> Vec<ContextNote> {
         let Ok(asked) = self.read_input(input) else { return Vec::new() };
-        let Ok(LoadedSkill { text, allows }) = self.load(&asked) else { return Vec::new() };
+        let Ok(LoadedSkill { text, allows, fork: None }) = self.load(&asked) else {
+            return Vec::new();
+        };
         let hash = sha256_hex(text.as_bytes());
         let version = hash.get(..HASH_CHARS).unwrap_or(&hash);
         let source = Arc::from(format!("skill:{}:{version}", asked.name()));

@@ -16,3 +16,4 @@ pub use spawn_child_runs::SpawnChildRunsTool;
 
 /// Maximum number of child runs that one call starts.
 pub const MAX_CHILD_TASKS: usize = 4;
+pub(crate) use delegation::delegation_facts;

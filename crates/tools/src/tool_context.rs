@@ -34,6 +34,12 @@ pub struct ToolContext {
     zones: Arc<PathZones>,
     state_storage: Arc<ToolStateStorage>,
     hidden_patterns: Arc<Gitignore>,
+    /// The lines of `hidden_patterns`.
+    hidden_lines: Arc<Vec<String>>,
+    /// The folder of the git worktrees of sub-agents.
+    worktrees: Option<Arc<Path>>,
+    /// Whether the run works in such a worktree.
+    is_in_worktree: bool,
     rules: Option<Arc<Permissions>>,
     clock: Arc<dyn Clock>,
     launcher: Arc<dyn ProcessLauncher>,
@@ -61,6 +67,9 @@ impl ToolContext {
             zones: Arc::new(zones),
             state_storage: Arc::new(ToolStateStorage::temporary()),
             hidden_patterns: Arc::new(Gitignore::empty()),
+            hidden_lines: Arc::default(),
+            worktrees: None,
+            is_in_worktree: false,
             rules: None,
             clock: Arc::new(SystemClock::start()),
             launcher: Arc::new(UnconfinedLauncher),
@@ -160,25 +169,50 @@ impl ToolContext {
     #[must_use]
     pub(crate) fn with_folders_of(&self, run: &Settings) -> Self {
         let mut own = self.clone();
+        if let Some(worktree) = self.worktree_of(run) {
+            own.zones = Arc::new(self.zones.moved_to(worktree));
+            own.is_in_worktree = true;
+            own.hidden_patterns = Arc::new(own.compile_hidden_patterns());
+        }
         if !run.rules.folders.is_empty() {
             let add = |zones: PathZones, folder: &Arc<str>| zones.with_folder(Path::new(&**folder));
-            own.zones = Arc::new(run.rules.folders.iter().fold((*self.zones).clone(), add));
+            own.zones = Arc::new(run.rules.folders.iter().fold((*own.zones).clone(), add));
         }
         own
+    }
+
+    /// Lets runs work in git worktrees beneath `folder`: one whose rules have a root there works in it
+    /// and not in the workspace.
+    #[must_use]
+    pub fn with_worktrees(mut self, folder: &Path) -> Self {
+        self.worktrees = Some(Arc::from(folder));
+        self
+    }
+
+    /// The worktree in which a run works.
+    fn worktree_of<'r>(&self, run: &'r Settings) -> Option<&'r Path> {
+        let root = Path::new(&*run.rules.root);
+        let is_beneath = |folder: &Arc<Path>| root.starts_with(folder) && root != &**folder;
+        self.worktrees.as_ref().is_some_and(is_beneath).then_some(root)
     }
 
     /// Adds paths that `GlobTool` and `GrepTool` skip, written as in a `.gitignore` and relative to
     /// the workspace. An invalid pattern hides everything.
     #[must_use]
     pub fn with_hidden_patterns<'p>(mut self, patterns: impl IntoIterator<Item = &'p str>) -> Self {
+        self.hidden_lines = Arc::new(patterns.into_iter().map(str::to_owned).collect());
+        self.hidden_patterns = Arc::new(self.compile_hidden_patterns());
+        self
+    }
+
+    fn compile_hidden_patterns(&self) -> Gitignore {
         let mut builder = GitignoreBuilder::new(self.zones.root());
-        for pattern in patterns {
+        for pattern in self.hidden_lines.iter() {
             if builder.add_line(None, pattern).is_err() {
                 drop(builder.add_line(None, "**"));
             }
         }
-        self.hidden_patterns = Arc::new(builder.build().unwrap_or_else(|_| Gitignore::empty()));
-        self
+        builder.build().unwrap_or_else(|_| Gitignore::empty())
     }
 
     /// Returns the path zones.
@@ -201,6 +235,7 @@ impl ToolContext {
         let added = rules.folders.iter().map(|folder| PathBuf::from(&**folder));
         Ok(SandboxNeeds {
             access,
+            workplace: self.is_in_worktree.then(|| self.zones.root().to_owned()),
             added_folders: added.collect(),
             unreadable: denied_files::find_denied_files(&rules, self.zones.roots())?,
             ..SandboxNeeds::default()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass_core::settings::conversation_settings::Settings;
 use windlass_runtime::ToolRegistry;
 use windlass_runtime::ports::Hooks;
+use windlass_tools::GitWorktrees;
 
 /// The definition of a sub-agent, registered with
 /// [`WindlassBuilder::sub_agent`](crate::WindlassBuilder::sub_agent). Whatever it leaves unset is
@@ -48,6 +49,7 @@ pub struct AgentDefinition {
     settings_change: Option<SettingsChange>,
     pub(crate) is_background: bool,
     pub(crate) hooks: Vec<Arc<dyn Hooks>>,
+    pub(crate) worktrees: Option<GitWorktrees>,
 }
 
 type SettingsChange = Box<dyn FnOnce(&mut Settings) + Send>;
@@ -64,6 +66,7 @@ impl AgentDefinition {
             settings_change: None,
             is_background: false,
             hooks: Vec::new(),
+            worktrees: None,
         }
     }
 
@@ -88,6 +91,17 @@ impl AgentDefinition {
     #[must_use]
     pub fn in_background(mut self) -> Self {
         self.is_background = true;
+        self
+    }
+
+    /// Gives each sub-agent a git worktree of its own, which its tools have in place of the workspace:
+    /// a copy of the last commit, whose changes are committed to a branch when the sub-agent ends. Let
+    /// the tools know of the worktrees with
+    /// [`ToolContext::with_worktrees`](crate::tools::ToolContext::with_worktrees). Tools that were not
+    /// made with such a context, those of MCP servers included, still work in the workspace.
+    #[must_use]
+    pub fn in_worktree(mut self, worktrees: GitWorktrees) -> Self {
+        self.worktrees = Some(worktrees);
         self
     }
 

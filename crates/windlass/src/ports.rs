@@ -6,15 +6,15 @@
 pub use windlass_runtime::ports::{
     AbandonedLane, Affinity, AppendRequest, BoxFuture, CallContext, CallHeartbeat, CallProgress,
     ClaimQuery, Clock, DEFAULT_TENANT, DeletedRows, Document, DocumentFilter, DocumentQuery,
-    EncodedEntry, EnqueuedMessage, EventCount, HookContext, HookMessage, HookMessageLevel,
-    HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim, LaneInfo, LaunchAccess,
-    LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess, LimitedTenant,
-    NoHooks, NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage, ProcessHandle, ProcessLauncher,
-    ProgressReporter, ProgressStep, RUN_CHANGE_KIND, ReconcileRequest, RemovedLanes, ReplyObserver,
-    ResumeOverride, RetentionCutoffs, RunCount, RunInfo, RunTraceEnd, ServedWorkspace,
-    SessionEndReason, SourceReporter, SpendingAccount, SpendingChange, StoreError, TenantLimits,
-    ToolStats, WEBHOOK_KIND, WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo, WorkerScope,
-    WriteCondition,
+    EncodedEntry, EnqueuedMessage, EventCount, ExpansionKind, HookContext, HookMessage,
+    HookMessageLevel, HookMessages, HookResponse, INBOX_PAGE_MESSAGES, LaneClaim, LaneInfo,
+    LaunchAccess, LaunchGroup, LaunchPurpose, LaunchRequest, LaunchStream, LaunchedProcess,
+    LimitedTenant, ModelSwitch, NoHooks, NumberedWorkerEvent, ObservedHeartbeat, OutboxMessage,
+    ProcessHandle, ProcessLauncher, ProgressReporter, ProgressStep, RUN_CHANGE_KIND,
+    ReconcileRequest, RemovedLanes, ReplyObserver, ResumeOverride, RetentionCutoffs, RunCount,
+    RunInfo, RunTraceEnd, ServedWorkspace, SessionEndReason, SessionEvent, SourceReporter,
+    SpendingAccount, SpendingChange, StoreError, TenantLimits, ToolStats, WEBHOOK_KIND,
+    WorkerEvent, WorkerEventPage, WorkerId, WorkerInfo, WorkerScope, WriteCondition,
 };
 
 /// # Examples

@@ -18,7 +18,7 @@ use crate::exit::{OrUsageError, UsageError};
 use crate::inspect::id_lookup;
 use crate::output::SignalListener;
 use crate::prompt::slash_command::{self, SlashCommand};
-use crate::prompt::{command_arguments, prompt_content, prompt_input};
+use crate::prompt::{command_arguments, prompt_content, prompt_input, session_events};
 use crate::setup::{self, ModelNeed, OpenConversation, RunSetup};
 use crate::{messages, output, terminal};
 
@@ -34,14 +34,16 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
         false => parse_slash_command(&typed, &print.agent).or_usage_error(),
     };
     let prompt = match meant.inspect_err(|error| output::print_no_conversation(error, &print))? {
-        None => typed,
+        None => (typed, None),
         Some(SlashCommand::Local(command)) => {
             return Box::pin(local_commands::run(&command, &print)).await;
         }
         Some(SlashCommand::Custom(custom, rest)) => {
-            expand_custom_command(&custom, &rest, &mut print.agent).or_usage_error()?
+            let text = expand_custom_command(&custom, &rest, &mut print.agent).or_usage_error()?;
+            (text, Some((custom.name, rest)))
         }
     };
+    let (prompt, expanded) = prompt;
     let old = find_named_conversation(&print).await?;
     check_own_flags(&print, old.as_ref()).await?;
     // The worker makes the model calls of a detached prompt: no model or key is needed here.
@@ -49,6 +51,13 @@ pub(crate) async fn run(mut print: PrintArgs) -> anyhow::Result<ExitCode> {
     let setup = setup::start_for_prompt(old.clone(), &print.agent, asks).await?;
     let session = open_session(&print, &setup, old).await?;
     let session = session.with_stream_options(stream_options(&print.agent.output));
+    let prompt = match expanded {
+        Some((name, rest)) => {
+            let told = session_events::announce_expansion(&session, (&name, &rest), prompt).await;
+            told.inspect_err(|error| output::print_no_conversation(error, &print))?
+        }
+        None => prompt,
+    };
     let blocks = prompt_content::build(&prompt, &setup, session.lane()).await;
     let blocks = blocks.inspect_err(|error| output::print_no_conversation(error, &print))?;
     if print.detach {

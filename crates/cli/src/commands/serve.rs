@@ -29,7 +29,7 @@ pub(crate) async fn run(mut args: ServeArgs) -> anyhow::Result<ExitCode> {
     // A server has no terminal: questions are parked, and answered through the API.
     args.agent.permissions.when_asked.get_or_insert(WhenAsked::Park);
     let signals = (listen_for(SignalKind::terminate())?, listen_for(SignalKind::interrupt())?);
-    let setup = Box::pin(setup::start(&args.agent)).await?;
+    let setup = Box::pin(setup::start_for_service(&args.agent)).await?;
     let presenter =
         Arc::new(ApiPresenter { agent: args.agent.clone(), store: Arc::clone(&setup.store) });
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());

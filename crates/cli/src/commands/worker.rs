@@ -22,7 +22,7 @@ pub(crate) async fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     let mut interrupt =
         signal(SignalKind::interrupt()).context("cannot install signal handlers")?;
     let times = WorkerSettings { resume: resume_policy(resume), ..WorkerSettings::default() };
-    let setup = setup::start(&agent).await?;
+    let setup = setup::start_for_service(&agent).await?;
     let windlass = setup.windlass.clone();
     tokio::spawn(async move {
         tokio::select! {

@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use rustix::fs::{Access, access};
+use windlass::core::message::raw_json::sha256_hex;
 
 use crate::exit::{OrUsageError, UsageError};
+
+/// Characters of the hash that tells workspaces of the same name apart.
+const WORKSPACE_HASH_CHARS: usize = 12;
 
 fn env_path(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
@@ -39,6 +43,17 @@ pub(crate) fn state_folder() -> anyhow::Result<PathBuf> {
 /// The folder of the state that tools keep between runs, in the state folder.
 pub(crate) fn tool_state_folder(state: &Path) -> PathBuf {
     state.join("tool-state")
+}
+
+/// The folder of the git worktrees of sub-agents in a workspace. It is not in the state folder, which
+/// no tool can write.
+pub(crate) fn worktrees_folder(workspace: &Path) -> Option<PathBuf> {
+    let data = env_absolute_path("XDG_DATA_HOME")
+        .or_else(|| home_folder().map(|home| home.join(".local/share")))?;
+    let name = workspace.file_name().unwrap_or_default().to_string_lossy();
+    let hash = sha256_hex(workspace.as_os_str().as_encoded_bytes());
+    let name = format!("{name}-{}", hash.get(..WORKSPACE_HASH_CHARS).unwrap_or_default());
+    Some(data.join("windlass/worktrees").join(name))
 }
 
 /// The path of our own configuration: `$WINDLASS_HOME/config.toml`, else in the XDG configuration

@@ -88,7 +88,7 @@ impl SandboxChoice {
             store: store_files(store),
             programs: installed_programs(sources, zones),
         };
-        let policy = source.build(&[])?;
+        let policy = source.build(None, &[])?;
         Ok(Self { level, policy: Some(policy), ssh_agent, source: Some(source) })
     }
 
@@ -102,8 +102,9 @@ impl SandboxChoice {
     pub(crate) fn launcher(&self) -> Arc<dyn ProcessLauncher> {
         match (&self.policy, self.source.clone()) {
             (Some(policy), Some(source)) => {
-                let current =
-                    move |folders: &[PathBuf]| source.build(folders).map_err(std::io::Error::other);
+                let current = move |workplace: Option<&Path>, folders: &[PathBuf]| {
+                    source.build(workplace, folders).map_err(std::io::Error::other)
+                };
                 Arc::new(SandboxLauncher::new(policy.clone()).with_current_policy(current))
             }
             _ => Arc::new(UnconfinedLauncher),
@@ -124,10 +125,12 @@ impl SandboxChoice {
 }
 
 impl PolicySource {
-    /// Returns the policy as it is at this moment, with folders that were added to the workspace.
-    fn build(&self, added: &[PathBuf]) -> anyhow::Result<Policy> {
+    /// Returns the policy as it is at this moment, in the workspace or in a folder that takes its
+    /// place, with folders that were added.
+    fn build(&self, workplace: Option<&Path>, added: &[PathBuf]) -> anyhow::Result<Policy> {
         let zones =
-            added.iter().fold(self.zones.clone(), |zones, folder| zones.with_folder(folder));
+            workplace.map_or_else(|| self.zones.clone(), |place| self.zones.moved_to(place));
+        let zones = added.iter().fold(zones, |zones, folder| zones.with_folder(folder));
         let mut policy = build_policy(self.level, &self.config, &self.claude, &zones)?;
         policy.deny_read.retain(|path| !self.programs.contains(path));
         policy.deny_read.extend(self.store.iter().cloned());

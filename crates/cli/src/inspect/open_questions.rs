@@ -37,7 +37,8 @@ impl OpenQuestion {
     }
 }
 
-/// Finds what a person has to answer before the active run of the conversation can end.
+/// Finds what a person has to answer before the active run of the conversation can end, and what
+/// its sub-agents in the background ask.
 pub(crate) async fn find_open_questions(
     store: &dyn Store,
     lane: &LaneId,
@@ -64,11 +65,14 @@ pub(crate) fn questions_of(lane: &LaneId, now: &Arc<Conversation>) -> Vec<OpenQu
     found.collect()
 }
 
-/// The conversations of the sub-agents for whose results the active run waits.
+/// The conversations of the sub-agents for whose results the active run waits, and of those in the
+/// background.
 pub(crate) fn pending_sub_agents(lane: &LaneId, now: &Conversation) -> Vec<LaneId> {
     let round = now.run.as_ref().and_then(Run::round);
     let calls = round.into_iter().flat_map(|round| &round.calls);
-    calls.flat_map(|call| sub_agents_of_call(lane, call)).collect()
+    let background = now.background_children();
+    let background = background.map(|child| child_lane(lane, child.call, child.part));
+    calls.flat_map(|call| sub_agents_of_call(lane, call)).chain(background).collect()
 }
 
 fn sub_agents_of_call(lane: &LaneId, call: &Call) -> Vec<LaneId> {

@@ -64,10 +64,16 @@ impl ActiveRun {
         matches!(self.feed, RunFeed::Parked)
     }
 
-    /// Continues a run that waited.
+    /// Continues a run that waited, or goes on waiting for sub-agents in the background.
     pub(super) async fn resume(&mut self) -> anyhow::Result<()> {
         if self.is_parked() {
-            self.feed = RunFeed::Stream(Box::new(self.session.resume().await?));
+            let now = self.reader.conversation();
+            let is_background = now.run.is_none() && now.background_children().next().is_some();
+            let stream = match is_background {
+                true => self.session.follow_next_run(now.head).await?,
+                false => self.session.resume().await?,
+            };
+            self.feed = RunFeed::Stream(Box::new(stream));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::commands::local_commands;
 use crate::config::claude::custom_commands::CustomCommand;
 use crate::inspect::history::ConversationHistory;
 use crate::messages;
+use crate::prompt::session_events;
 use crate::prompt::slash_command::{self, LocalCommand, LocalCommandCall, SlashCommand};
 use crate::setup::session_changes::expand_custom_command;
 use crate::terminal::Color;
@@ -83,6 +84,8 @@ impl SessionLoop {
         }
         let settings = self.setup.settings.clone();
         let (text, settings) = expand_custom_command((command, rest), settings, &self.print.agent)?;
+        let typed = (command.name.as_str(), rest);
+        let text = session_events::announce_expansion(&self.session, typed, text).await?;
         self.try_send(&text, RunSettings::from_settings(&settings)).await
     }
 

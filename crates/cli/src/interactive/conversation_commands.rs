@@ -77,8 +77,7 @@ impl SessionLoop {
         if let Some(draft) = self.draft_file().and_then(|file| session_files::read_draft(&file)) {
             self.model.restore(&draft);
         }
-        self.resume_unfinished().await?;
-        Ok(())
+        self.continue_conversation().await
     }
 
     pub(super) fn check_idle(&self, command: &str) -> anyhow::Result<()> {
@@ -107,6 +106,8 @@ impl SessionLoop {
         self.background = BackgroundWatch::start(&self.setup.workplace, self.session.lane());
         self.has_begun = has_begun;
         self.transcript = None;
+        self.background_agents = None;
+        self.model.status.background_agents = 0;
         if !has_begun {
             let status = &mut self.model.status;
             (status.context_percent, status.usd_micros, status.tokens) = (None, 0, 0);

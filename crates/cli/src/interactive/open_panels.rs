@@ -11,6 +11,7 @@ use windlass::core::run::active_run::Run;
 use windlass::core::run::conversation::Conversation;
 use windlass::core::run::question::{Question, QuestionKind};
 
+use super::active_run::ActiveRun;
 use super::question_panel::{
     Choice, ChoiceMeaning, PanelAnswer, QuestionPanel, QuestionPlace, RuleScope, choices_of,
 };
@@ -91,6 +92,9 @@ impl SessionLoop {
         if self.role == SessionRole::Attached {
             self.next_check = None;
             return self.sync_watched_questions().await;
+        }
+        if self.background_agents.is_some() {
+            return self.sync_agent_questions().await;
         }
         let mut lanes: Vec<LaneId> =
             self.model.panels.iter().map(|panel| panel.place.lane.clone()).collect();
@@ -207,6 +211,15 @@ impl SessionLoop {
         let source = AnswerSource::new(AnswerChannel::Terminal);
         let session = self.session.sibling(answered.place.lane.clone());
         session.answer_as(answered.place.id, answered.answer, source).await?;
+        let has_run = |active: &ActiveRun| active.conversation().run.is_some();
+        if answered.place.lane != *self.session.lane() && !self.active.as_ref().is_some_and(has_run)
+        {
+            // Nothing waits for a sub-agent in the background that would drive it.
+            session.resume().await?.detach();
+            if let Some(agents) = &mut self.background_agents {
+                agents.resume().await?;
+            }
+        }
         match &mut self.active {
             Some(active) if self.model.panels.is_empty() => active.resume().await,
             Some(_) | None => Ok(()),

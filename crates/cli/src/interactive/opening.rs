@@ -13,7 +13,7 @@ use super::mention_names;
 use super::painter::{Painter, ReflowSupport};
 use super::resume_picker;
 use super::session_files;
-use super::session_loop::{LoopSources, SessionLoop, SessionParts, SessionRole, fill_usage};
+use super::session_loop::{LoopSources, SessionLoop, SessionParts, SessionRole};
 use super::session_model::SessionModel;
 use super::status_line::StatusInfo;
 use super::terminal_modes::SessionModes;
@@ -53,7 +53,11 @@ async fn open_as(mut print: PrintArgs, role: SessionRole) -> anyhow::Result<Exit
     let old = print::find_named_conversation(&print).await?;
     let started = match role {
         SessionRole::Driver => {
-            let host = HostParts { describes_environment: true, ..HostParts::default() };
+            let host = HostParts {
+                describes_environment: true,
+                background_agents: true,
+                ..HostParts::default()
+            };
             setup::start_for_host(old.clone(), &print.agent, host).await
         }
         SessionRole::Attached => {
@@ -106,7 +110,7 @@ async fn open_as(mut print: PrintArgs, role: SessionRole) -> anyhow::Result<Exit
         looped.model.restore(&draft);
     }
     if has_begun {
-        looped.resume_unfinished().await?;
+        looped.continue_conversation().await?;
     }
     if let Some(first) = first {
         looped.model.composer.remember(&first);
@@ -255,7 +259,7 @@ pub(super) async fn show_history(
     let history = read_messages(session.lane(), &log, setup)?;
     history.messages.iter().for_each(|message| model.on_message(message));
     let now = &history.conversation;
-    fill_usage(model, now);
+    model.status.fill_usage(now);
     if let Some(recorded) = now.settings.as_ref().filter(|_| model.status.model.is_empty()) {
         model.status.model = recorded.model.name.to_string();
         model.status.mode = messages::stored_name(&recorded.rules.mode).to_string();

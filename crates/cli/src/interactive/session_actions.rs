@@ -101,6 +101,8 @@ impl SessionLoop {
                 TranscriptRecorder::open(&self.session, &self.setup.workspace, None).await?;
         }
         let reader = self.message_reader(before);
+        self.background_agents = None;
+        self.model.status.background_agents = 0;
         self.active = Some(ActiveRun::new(self.session.clone(), stream, reader));
         if self.model.working.is_none() {
             self.model.begin_work();
@@ -243,7 +245,7 @@ impl SessionLoop {
             return Ok(());
         }
         self.model.end_work();
-        Ok(())
+        self.watch_background_agents().await
     }
 
     /// Says why a run has no answer.
@@ -309,7 +311,10 @@ impl SessionLoop {
         mut self,
         served: anyhow::Result<Ending>,
     ) -> anyhow::Result<ExitCode> {
-        let is_working = self.active.is_some();
+        let is_working = self.active.is_some() || self.background_agents.is_some();
+        if self.background_agents.take().is_some() {
+            self.setup.windlass.hand_over();
+        }
         self.save_draft();
         if self.role == SessionRole::Attached {
             self.active = None;
@@ -353,7 +358,7 @@ impl SessionLoop {
             return vec![super::rows::paint(Color::Dim, &sanitize_text(&text))];
         }
         let what = match is_working {
-            true => "The run is not finished; it continues with",
+            true => "The work is not finished; it continues with",
             false => "This conversation continues with",
         };
         let command = sanitize_text(&messages::option_word("--resume", self.session.lane()));

@@ -57,6 +57,8 @@ pub(super) struct SessionLoop {
     /// The settings of the start.
     pub(super) initial_settings: Settings,
     pub(super) active: Option<ActiveRun>,
+    /// Waits for the run that the result of a sub-agent in the background starts.
+    pub(super) background_agents: Option<ActiveRun>,
     /// The command of the user that runs.
     pub(super) shell: Option<ShellCommand>,
     pub(super) background: BackgroundWatch,
@@ -127,6 +129,8 @@ enum Step {
     Note(String),
     Hook(windlass::ports::HookMessage),
     Run(anyhow::Result<RunEvent>),
+    /// Something happened while only sub-agents in the background work.
+    BackgroundAgents(anyhow::Result<RunEvent>),
     Shell(ShellEvent),
     Background,
     StatusLine(Option<String>),
@@ -172,6 +176,7 @@ impl SessionLoop {
             session,
             model,
             active: None,
+            background_agents: None,
             shell: None,
             background,
             transcript: None,
@@ -229,6 +234,7 @@ impl SessionLoop {
                 Step::Shell(event) => self.on_shell_event(event),
                 Step::Background => self.on_background_change(),
                 Step::Run(Err(error)) => self.on_run_error(&error).await,
+                Step::BackgroundAgents(event) => self.on_agent_event(event).await?,
                 Step::Time => self.on_time().await?,
             }
             if let Some(text) = terminal_modes::take_panic_text() {
@@ -247,6 +253,12 @@ impl SessionLoop {
         let run = async {
             match &mut self.active {
                 Some(active) => active.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        let agents = async {
+            match &mut self.background_agents {
+                Some(agents) => agents.next().await,
                 None => std::future::pending().await,
             }
         };
@@ -281,6 +293,7 @@ impl SessionLoop {
             event = shell => Step::Shell(event),
             () = self.background.changed() => Step::Background,
             event = run => Step::Run(event),
+            event = agents => Step::BackgroundAgents(event),
         })
     }
 
@@ -399,7 +412,7 @@ impl SessionLoop {
         title + &bell
     }
 
-    async fn on_run_event(&mut self, event: RunEvent) -> anyhow::Result<()> {
+    pub(super) async fn on_run_event(&mut self, event: RunEvent) -> anyhow::Result<()> {
         match event {
             RunEvent::Messages(messages) => {
                 let mut is_recorded = false;
@@ -435,7 +448,7 @@ impl SessionLoop {
 
     pub(super) fn update_status(&mut self) {
         if let Some(active) = &self.active {
-            fill_usage(&mut self.model, active.conversation());
+            self.model.status.fill_usage(active.conversation());
         }
     }
 
@@ -481,14 +494,4 @@ impl SessionLoop {
             self.saved_draft = Draft::default();
         }
     }
-}
-
-/// Shows how much a conversation has used.
-pub(super) fn fill_usage(model: &mut SessionModel, now: &Conversation) {
-    let window = now.settings.as_ref().map_or(0, |settings| settings.model.window_tokens);
-    let tokens = now.meter.estimate(now.request_bytes());
-    let percent = tokens.saturating_mul(100).checked_div(window);
-    model.status.context_percent = percent.map(|percent| percent.min(100));
-    model.status.usd_micros = now.spent.usd_micros;
-    model.status.tokens = now.spent.tokens;
 }

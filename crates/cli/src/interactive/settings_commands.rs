@@ -13,6 +13,7 @@ use super::vi_keys::ViState;
 use crate::config::claude::permission_settings;
 use crate::config::permission_mode::apply_mode;
 use crate::messages;
+use crate::prompt::session_events;
 use crate::setup::session_changes::{self, MODEL_CHOICES, check_mode};
 
 /// The modes in the order of Shift-Tab, each with what it means.
@@ -54,11 +55,14 @@ impl SessionLoop {
     }
 
     pub(super) async fn switch_model(&mut self, name: &str) -> anyhow::Result<()> {
-        session_changes::set_model(
+        let (initial, args) = (&self.initial_settings, &self.print.agent);
+        session_events::switch_model(
+            &self.session,
             &mut self.setup.settings,
-            &self.initial_settings,
-            (Some(name), &self.print.agent),
-        )?;
+            Some(name),
+            |settings| session_changes::set_model(settings, initial, (Some(name), args)),
+        )
+        .await?;
         self.change_active_model().await?;
         let name = self.setup.settings.model.name.to_string();
         self.add_note(&format!("The model is {name} from here on."));

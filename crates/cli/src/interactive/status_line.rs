@@ -1,6 +1,8 @@
 //! The status line: model, mode, folder and branch, context and cost. What does not fit is left
 //! out, the least important first.
 
+use windlass::core::run::conversation::Conversation;
+
 use super::rows::{accent, paint, row_width};
 use crate::terminal::Color;
 
@@ -20,6 +22,8 @@ pub(super) struct StatusInfo {
     pub(super) sandbox: Option<String>,
     /// How many commands run in the background.
     pub(super) background_commands: usize,
+    /// How many sub-agents work in the background.
+    pub(super) background_agents: usize,
     /// The line that a command of the user has made.
     pub(super) custom: Option<String>,
 }
@@ -31,6 +35,16 @@ struct StatusPart {
 }
 
 impl StatusInfo {
+    /// Takes over how much a conversation has used.
+    pub(super) fn fill_usage(&mut self, now: &Conversation) {
+        let window = now.settings.as_ref().map_or(0, |settings| settings.model.window_tokens);
+        let tokens = now.meter.estimate(now.request_bytes());
+        let percent = tokens.saturating_mul(100).checked_div(window);
+        self.context_percent = percent.map(|percent| percent.min(100));
+        self.usd_micros = now.spent.usd_micros;
+        self.tokens = now.spent.tokens;
+    }
+
     /// The line, at most this wide.
     pub(super) fn row(&self, columns: usize) -> String {
         if let Some(custom) = &self.custom {
@@ -77,6 +91,14 @@ impl StatusInfo {
         }
         if let Some(sandbox) = &self.sandbox {
             parts.push(StatusPart { text: dim(&format!("sandbox {sandbox}")), rank: 5 });
+        }
+        match self.background_agents {
+            0 => {}
+            1 => parts.push(StatusPart { text: accent("1 sub-agent works"), rank: 1 }),
+            many => {
+                parts
+                    .push(StatusPart { text: accent(&format!("{many} sub-agents work")), rank: 1 });
+            }
         }
         if let Some(cost) = self.cost() {
             parts.push(StatusPart { text: dim(&cost), rank: 3 });

@@ -13,6 +13,7 @@ fn what_does_not_fit_is_left_out() {
         tokens: 40_000,
         sandbox: None,
         background_commands: 0,
+        background_agents: 0,
         custom: None,
     };
     let row = |columns| without_colors(&status.row(columns));

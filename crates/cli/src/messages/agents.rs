@@ -3,7 +3,7 @@
 use windlass::core::log::ids::LaneId;
 
 use super::shell_word;
-use crate::config::claude::agent_spec::{AgentSource, AgentSpec};
+use crate::config::claude::agent_spec::{AgentIsolation, AgentSource, AgentSpec};
 use crate::config::claude::permission_settings;
 use crate::config::trust::project_grants::hook_lines;
 use crate::terminal::to_one_line;
@@ -54,6 +54,8 @@ pub(crate) fn agent_lines(agent: &AgentSpec) -> Vec<String> {
     add("max turns", agent.max_turns.map(|turns| turns.to_string()));
     add("mode", agent.permission_mode.map(|mode| permission_settings::mode_name(mode).to_owned()));
     add("background", agent.background.then(|| "yes".to_owned()));
+    let is_isolated = agent.isolation == AgentIsolation::Worktree;
+    add("isolation", is_isolated.then(|| "a git worktree of its own".to_owned()));
     if agent.hooks.is_object() {
         hook_lines(&agent.hooks).into_iter().for_each(|hook| add("hook", Some(hook)));
     }
@@ -74,6 +76,9 @@ fn agent_source(source: &AgentSource) -> String {
 fn one_line(text: &str) -> String {
     to_one_line(text, MAX_DESCRIPTION_CHARS).to_string()
 }
+
+/// Why an isolated sub-agent does not start in this folder.
+pub(crate) const WORKTREES_NEED_TRUST: &str = "a git worktree is made in a trusted folder only, because git runs programs that the repository configures; run `windlass trust .` first";
 
 /// The answer is there, and sub-agents still work.
 pub(crate) fn waiting_for_background_agents(count: usize) -> String {

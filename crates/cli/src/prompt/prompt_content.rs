@@ -9,7 +9,7 @@ use windlass::core::log::ids::LaneId;
 use windlass::core::message::content_block::ContentBlock;
 use windlass::mcp::McpServers;
 
-use super::mentions;
+use super::{mentions, session_events};
 use crate::setup::RunSetup;
 use crate::{messages, terminal};
 
@@ -28,6 +28,8 @@ pub(crate) async fn build(
     if !setup.slash_commands.is_empty()
         && let Some(blocks) = expand_server_prompt(prompt, &setup.mcp).await?
     {
+        let session = setup.windlass.session(lane.clone());
+        session_events::announce_server_prompt(&session, prompt).await?;
         return Ok(blocks);
     }
     let mut blocks = mentioned_resources(prompt, &setup.mcp).await;

@@ -16,6 +16,7 @@ use crate::config::claude::custom_commands::CustomCommand;
 use crate::inspect::history::ConversationHistory;
 use crate::inspect::id_lookup::LANE_PREFIX;
 use crate::messages;
+use crate::prompt::session_events;
 use crate::prompt::slash_command::{self, LocalCommand, LocalCommandCall, SlashCommand};
 use crate::setup;
 use crate::setup::session_changes::expand_custom_command;
@@ -44,15 +45,21 @@ impl Channel {
         };
         match slash_command::parse_slash(&text, &self.setup.custom_commands)? {
             None => Ok(PromptMeaning::Prompt),
-            Some(SlashCommand::Custom(command, rest)) => self.expand_custom(&command, &rest),
+            Some(SlashCommand::Custom(command, rest)) => self.expand_custom(&command, &rest).await,
             Some(SlashCommand::Local(call)) => self.run_local_command(&call).await,
         }
     }
 
     /// Makes a prompt of a custom command.
-    fn expand_custom(&self, command: &CustomCommand, rest: &str) -> anyhow::Result<PromptMeaning> {
+    async fn expand_custom(
+        &self,
+        command: &CustomCommand,
+        rest: &str,
+    ) -> anyhow::Result<PromptMeaning> {
         let settings = self.setup.settings.clone();
         let (text, settings) = expand_custom_command((command, rest), settings, &self.print.agent)?;
+        let typed = (command.name.as_str(), rest);
+        let text = session_events::announce_expansion(&self.session, typed, text).await?;
         Ok(PromptMeaning::Custom { text, settings: Box::new(settings) })
     }
 

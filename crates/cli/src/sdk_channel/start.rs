@@ -75,7 +75,7 @@ pub(super) async fn serve(print: PrintArgs, writer: FrameWriter) -> anyhow::Resu
         Handshake::Ended => return Ok(ExitCode::SUCCESS),
     };
     let connection = Connection { print, writer, host, request };
-    let mut started = match connection.start(events, signals).await {
+    let mut started = match Box::pin(connection.start(events, signals)).await {
         Ok(started) => started,
         Err(StartFailure::Reported) => return Ok(ExitReason::Failure.to_exit_code()),
         Err(StartFailure::Error(error)) => return Err(error),

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use windlass::tools::CommandHooks;
+use windlass::tools::{CommandHooks, GitWorktrees};
 use windlass::{AgentDefinition, ToolRegistry, Windlass, WindlassBuilder};
 
 use super::ModelNeed;
 use crate::args::AgentArgs;
 use crate::config::claude::agent_files::{self, LoadedAgents};
-use crate::config::claude::agent_spec::AgentSpec;
+use crate::config::claude::agent_spec::{AgentIsolation, AgentSpec};
 use crate::config::claude::custom_commands::{self, CustomCommand};
 use crate::config::claude::hook_config::AgentHooks;
 use crate::config::claude::settings_sources;
@@ -72,7 +72,11 @@ fn agent_definition(
     (config, asks): (&Config, ModelNeed),
     (workspace, clock): (&Path, &Arc<dyn windlass::ports::Clock>),
 ) -> anyhow::Result<AgentDefinition> {
-    let text = messages::agent_system_prompt(&agent.prompt, workspace);
+    let text = match agent.isolation {
+        AgentIsolation::Shared => messages::agent_system_prompt(&agent.prompt, workspace),
+        // It is told where its worktree is when that has been made.
+        AgentIsolation::Worktree => agent.prompt.clone(),
+    };
     let text = [text].into_iter().chain(skills.instructions(&agent.skills, report_problem));
     let text: Vec<String> = text.collect();
     let hook_ms = hooks.as_ref().map(CommandHooks::max_timeout_ms);
@@ -109,7 +113,7 @@ pub(super) fn add_sub_agents(
     args: &AgentArgs,
     known: (&Config, ModelNeed),
     place: (&Path, &Arc<dyn windlass::ports::Clock>),
-    (skills, hooks): (&Skills, &AgentHooks<'_>),
+    (skills, hooks, worktrees): (&Skills, &AgentHooks<'_>, Option<&GitWorktrees>),
 ) -> anyhow::Result<WindlassBuilder> {
     let every_tool: Vec<Arc<str>> = tools.specs().iter().map(|tool| tool.name.clone()).collect();
     let mut builder = Windlass::builder();
@@ -118,6 +122,11 @@ pub(super) fn add_sub_agents(
         let definition = agent_definition((&agent, &every_tool), own, args, known, place);
         let definition = definition.or_usage_error()?;
         let definition = if agent.background { definition.in_background() } else { definition };
+        let own = worktrees.filter(|_| agent.isolation == AgentIsolation::Worktree);
+        let definition = match own {
+            Some(worktrees) => definition.in_worktree(worktrees.clone()),
+            None => definition,
+        };
         builder = builder.sub_agent(&agent.name, definition);
     }
     Ok(builder)

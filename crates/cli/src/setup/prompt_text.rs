@@ -1,6 +1,6 @@
 //! The text that a run begins with: system prompt, output style and memory files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass::core::settings::conversation_settings::Settings;
@@ -35,24 +35,30 @@ pub(super) fn check_styles(
 }
 
 /// Adds memory files to the settings for the model, and reports problems with them.
-fn add_memory_files(settings: &mut Settings, args: &PermissionArgs, folder: &FolderTrust) {
+fn add_memory_files(
+    settings: &mut Settings,
+    args: &PermissionArgs,
+    folder: &FolderTrust,
+) -> Vec<PathBuf> {
     let memory = memory_files::load_memory_files(folder, |source| args.reads_source(source));
     memory.problems.iter().for_each(|problem| terminal::print_note(&messages::warning(problem)));
     settings.user_context = Arc::from(messages::memory_context(&memory.files));
+    memory.files.into_iter().map(|file| file.path).collect()
 }
 
-/// Adds what the model is told with the first prompt: memory files, and the environment if there is a
-/// clock for it.
+/// Adds what the model is told with the first prompt: memory files, which are returned, and the
+/// environment if there is a clock for it.
 pub(super) fn add_context(
     settings: &mut Settings,
     args: &AgentArgs,
     folder: &FolderTrust,
     clock: Option<&Arc<dyn Clock>>,
-) {
-    add_memory_files(settings, &args.permissions, folder);
+) -> Vec<PathBuf> {
+    let files = add_memory_files(settings, &args.permissions, folder);
     if let Some(clock) = clock.filter(|_| args.prompt.system_prompt.is_none()) {
         add_environment(settings, &folder.folder, clock);
     }
+    files
 }
 
 /// Tells the model of the machine and the folder. It is context of the first prompt and not a part of

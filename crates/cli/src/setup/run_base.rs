@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use windlass::ToolRegistry;
+use windlass::core::permission::HumanAvailability;
 use windlass::core::settings::conversation_settings::Settings;
 use windlass::mcp::McpServers;
 use windlass::models::ModelRegistry;
 use windlass::ports::Clock;
 use windlass::tools::ToolContext;
 
-use super::{ModelNeed, mcp_servers, offer, prompt_text};
+use super::{FlagScope, ModelNeed, mcp_servers, offer, prompt_text};
 use crate::args::{AgentArgs, WhenAsked};
 use crate::config::claude::{output_styles, permission_settings, settings_sources};
 use crate::config::config_toml::Config;
@@ -87,8 +88,27 @@ impl<'a> RunBase<'a> {
         Ok((settings, models.filter(|_| self.asks == ModelNeed::Required)))
     }
 
+    /// The settings and tools of the runs that this process drives: those given, or, if its flags apply
+    /// to its own run alone, those of runs that other processes started.
+    pub(super) fn owner_of(
+        &self,
+        (flags, is_given): (FlagScope, bool),
+        (others, when_asked): (&AgentArgs, WhenAsked),
+        given: (&Settings, &AddedTools<'_>, &ToolContext, &McpServers),
+        mut tools: ToolRegistry,
+    ) -> anyhow::Result<(Settings, ToolRegistry)> {
+        let mut owner = given.0.clone();
+        if flags == FlagScope::OwnRun {
+            if is_given {
+                (owner, tools) = self.owner_settings(others, when_asked, given)?;
+            }
+            owner.rules.human = HumanAvailability::Available;
+        }
+        Ok((owner, tools))
+    }
+
     /// The settings and tools for runs that other processes started, with these flags.
-    pub(super) fn owner_settings(
+    fn owner_settings(
         &self,
         others: &AgentArgs,
         when_asked: WhenAsked,

@@ -170,3 +170,37 @@ fn send_delete(server: &ServerProcess, path: &str) -> u16 {
     let answered = crate::http_client::read_to_close(&mut stream);
     answered.split(' ').nth(1).unwrap().parse().unwrap()
 }
+
+const BACKGROUND: &str = r#"
+when user contains "inner job"
+  say "inner answer"
+
+when user contains "outer job" and results 0
+  call Agent {"description": "an inner job", "prompt": "do the inner job", "run_in_background": true}
+
+when user contains "task-notification"
+  say "heard: ${user}"
+
+when any
+  say "It is started."
+"#;
+
+// spec: CHILDREN-08
+#[test]
+fn the_result_of_a_sub_agent_in_the_background_starts_a_run() {
+    on_both_stores(BACKGROUND, |home, store| {
+        let server = home.serve_store(store, &["--allowedTools", "Agent"]);
+        let (status, first) = send(&server, "/v1/conversations", "1", "outer job");
+        assert_eq!(status, 202, "{first}");
+        wait_for_state(&server, &first, "completed");
+        assert_eq!(run_of(&server, &first)["answer"], "It is started.");
+        let conversation = first["conversation_id"].as_str().unwrap().to_owned();
+        let path = format!("/v1/runs?conversation_id={conversation}");
+        let is_told = |run: &Value| {
+            run["answer"].as_str().is_some_and(|answer| answer.contains("inner answer"))
+        };
+        wait_until("the second run", || {
+            server.get(&path).json()["data"].as_array().is_some_and(|runs| runs.iter().any(is_told))
+        });
+    });
+}

@@ -197,3 +197,67 @@ fn attach_says_what_it_needs() {
     let mut screen = PtyScreen::start(&home, &["attach", "unknown"]);
     assert_eq!(screen.wait_for_exit().code(), Some(1));
 }
+
+const SUB_AGENTS: &str = r#"
+when user contains "inner job" and results 0
+  call Bash {"command": "echo begun >> begun; while [ ! -e go ]; do sleep 0.02; done"}
+
+when user contains "inner job"
+  say "inner answer"
+
+when user contains "outer job" and results 0
+  call Agent {"description": "an inner job", "prompt": "do the inner job", "run_in_background": true}
+
+when user contains "task-notification"
+  say "The sub-agent says: ${user}"
+
+when result of Agent
+  say "It is started."
+
+when any
+  say "You said ${user}."
+"#;
+
+// spec: CHILDREN-08
+#[test]
+fn a_sub_agent_works_in_the_background_of_a_session() {
+    let home = TestHome::new(SUB_AGENTS);
+    let mut screen = PtyScreen::start(&home, &["--allowedTools", "Agent Bash"]);
+    screen.wait_until_idle();
+    screen.type_in("outer job\r");
+    screen.wait_for("It is started.");
+    screen.wait_for("1 sub-agent works");
+    home.wait_for_file("begun");
+    // The session is free meanwhile.
+    screen.type_in("hello\r");
+    screen.wait_for("You said hello.");
+    screen.type_in("/tasks\r");
+    screen.wait_for("sub-agent, ");
+    home.write("go", "");
+    screen.wait_for("The sub-agent says:");
+    screen.wait_for("inner answer");
+    screen.type_in("hello again\r");
+    screen.wait_for("You said hello again.");
+    assert!(screen.quit().success());
+}
+
+// spec: CHILDREN-08
+#[test]
+fn a_sub_agent_in_the_background_asks_and_outlives_the_session() {
+    let home = TestHome::new(SUB_AGENTS);
+    let mut screen = PtyScreen::start(&home, &["--allowedTools", "Agent"]);
+    screen.wait_until_idle();
+    screen.type_in("outer job\r");
+    screen.wait_for("It is started.");
+    screen.wait_for_question("Allow Bash");
+    screen.signal_session(rustix::process::Signal::KILL);
+    screen.wait_for_exit();
+    let mut screen = PtyScreen::start(&home, &["--continue", "--allowedTools", "Agent"]);
+    screen.wait_for_question("Allow Bash");
+    home.write("go", "");
+    screen.type_in("y\r");
+    screen.wait_for("The sub-agent says:");
+    screen.wait_for("inner answer");
+    assert_eq!(std::fs::read_to_string(home.path("begun")).unwrap(), "begun\n");
+    assert!(screen.quit().success());
+}

@@ -80,6 +80,45 @@ fn a_program_that_reads_one_result_has_no_background() {
     assert!(!home.path("begun").exists());
 }
 
+// spec: CHILDREN-08
+#[test]
+fn a_sub_agent_works_in_the_background_of_a_worker_and_survives_its_kill() {
+    let home = TestHome::new(BACKGROUND);
+    let queued = home.run(&["-p", "outer job", "--detach", "--conversation", "c"]);
+    assert_eq!(queued.code, 0, "{}", queued.err);
+    let store = home.path("w.db");
+    let worker = || {
+        let mut command = home.command(&[
+            "worker",
+            "--script",
+            "a.script",
+            "--store",
+            store.to_str().unwrap(),
+            "--allowedTools",
+            "Agent,Bash",
+        ]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let mut first = worker();
+    home.wait_for_file("begun");
+    home.wait_until("the first answer", || home.run(&["show", "c"]).out.contains("started it"));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    home.write("go", "");
+    let mut second = worker();
+    // The interrupted command may have taken effect: a person is asked, and says that it did not.
+    let asked = home.query("SELECT id FROM lane WHERE id LIKE '%/%'").concat();
+    home.wait_until("the question", || {
+        let answer = ["answer", &asked, "1", "retry", "--script", "a.script"];
+        home.run(&answer).code == 0
+    });
+    home.wait_until("the second answer", || home.run(&["show", "c"]).out.contains("heard: "));
+    second.kill().unwrap();
+    second.wait().unwrap();
+    assert_eq!(std::fs::read_to_string(home.path("begun")).unwrap(), "begun\nbegun\n");
+}
+
 const WATCH: &str = r#"
 when user contains "inner job" and results 0
   call Bash {"command": "echo begun >> begun; while [ ! -e go ]; do sleep 0.1; done"}

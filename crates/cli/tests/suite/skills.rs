@@ -152,3 +152,37 @@ fn the_users_own_skills_have_files_that_can_be_read_and_are_not_hidden_by_a_proj
     let ran = home.run_prompt_unattended("go", &[]);
     assert!(ran.out.contains("steep it"), "{}{}", ran.out, ran.err);
 }
+
+const FORKED: &str = "when user contains \"Count the words of\"\n  say \"twelve\"\nwhen results 0 and tools include Skill\n  call Skill {\"skill\": \"count\", \"args\": \"a.txt\"}\nwhen any\n  say \"it said: ${result}\"\n";
+
+// spec: TOOLS-12
+#[test]
+fn a_skill_with_a_context_of_its_own_runs_as_a_sub_agent() {
+    let home = TestHome::new(FORKED);
+    let page = |head: &str| {
+        format!(
+            "---\ndescription: Counts words\ncontext: fork\n{head}---\n\nCount the words of $1.\n"
+        )
+    };
+    let write = |head: &str| skill(&home, ".claude/skills", "count", &page(head));
+    let run = |more: &[&str]| home.run_prompt_unattended("go", more);
+    write("");
+    let ran = run(&["--allowedTools", "Skill", "--conversation", "c"]);
+    assert_eq!(ran.out, "it said: twelve\n", "{}", ran.err);
+    let shown = home.run(&["show", "c"]).out;
+    assert!(!shown.contains("Count the words of"), "{shown}");
+    assert_eq!(home.query("SELECT id FROM lane WHERE id LIKE 'c/%'").len(), 1);
+    write("agent: counter\n");
+    let ran = run(&["--allowedTools", "Skill"]);
+    assert!(ran.out.contains("its agent `counter` does not exist"), "{}{}", ran.out, ran.err);
+    std::fs::create_dir_all(home.path(".claude/agents")).unwrap();
+    home.write(
+        ".claude/agents/counter.md",
+        "---\nname: counter\ndescription: Counts\n---\nCount.\n",
+    );
+    let ran = run(&["--allowedTools", "Skill", "--conversation", "d"]);
+    assert_eq!(ran.out, "it said: twelve\n", "{}", ran.err);
+    skill(&home, ".claude/skills", "count", &page("").replace("fork", "spoon"));
+    let ran = run(&[]);
+    assert!(ran.err.contains("`context` is `spoon`; write fork"), "{}", ran.err);
+}

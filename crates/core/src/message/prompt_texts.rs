@@ -258,6 +258,22 @@ pub fn background_started(call: CallId) -> String {
     )
 }
 
+/// Tells a sub-agent that it works in a git worktree of its own.
+#[must_use]
+pub fn worktree_instruction(folder: &str, branch: &str) -> String {
+    format!(
+        "You work in a git worktree of your own, {folder}: a copy of the last commit, on the branch {branch}. Use relative paths. What you change is committed to this branch when you have answered. Files outside of the worktree are not yours."
+    )
+}
+
+/// Tells the model where the changes of a sub-agent are that worked in a git worktree of its own.
+#[must_use]
+pub fn worktree_result(branch: &str) -> String {
+    format!(
+        "[The sub-agent worked in a git worktree of its own. What it changed is committed to the branch {branch}; if there is no such branch, it changed nothing. Look at it with git diff HEAD...{branch}, and merge or delete it.]"
+    )
+}
+
 /// Tells the model what a sub-agent in the background has returned.
 #[must_use]
 pub fn background_result(id: &str, ending: ChildOutcome, text: &str) -> String {

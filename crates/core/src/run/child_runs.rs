@@ -235,6 +235,20 @@ pub fn sub_agent_id(lane: &LaneId) -> String {
     format!("a{}", hash.get(..AGENT_ID_CHARS - 1).unwrap_or(&hash))
 }
 
+/// Returns the git branch of the worktree in which the sub-agent on a lane works.
+#[must_use]
+pub fn worktree_branch(lane: &LaneId) -> String {
+    format!("windlass/{}", sub_agent_id(lane))
+}
+
+/// Returns whether a workspace is the worktree of the sub-agent on this lane: a folder on its path has
+/// the id of the sub-agent. A child of the sub-agent works in the same worktree, which is not its own.
+#[must_use]
+pub fn is_own_worktree(lane: &LaneId, workspace: &str) -> bool {
+    let id = sub_agent_id(lane);
+    workspace.split('/').any(|part| part == id)
+}
+
 /// Returns the id of the run that the result of a background child starts in its parent's
 /// conversation. It is derived from the child's lane: a result that arrives twice is one run.
 #[must_use]

@@ -155,7 +155,13 @@ impl AppliedEntry<'_> {
             ending,
             untrusted: self.after.exposure.is_untrusted(),
         };
-        Some(self.message_to_parent(parent, child_result_text(ended), result))
+        let mut text = child_result_text(ended);
+        let workspace = self.after.settings.as_ref().map(|settings| &settings.rules.root);
+        if workspace.is_some_and(|root| child_runs::is_own_worktree(self.lane, root)) {
+            let note = prompt_texts::worktree_result(&child_runs::worktree_branch(self.lane));
+            text = Arc::from(format!("{text}\n\n{note}"));
+        }
+        Some(self.message_to_parent(parent, text, result))
     }
 
     /// The outbox message that reports a rejected task to the parent, which waits for it.

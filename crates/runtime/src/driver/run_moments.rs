@@ -38,9 +38,22 @@ pub(super) fn moments_of(
             let error = before.run.as_ref().and_then(|run| run.last_error.clone());
             Some(RunMoment::RunFailed { cause: *cause, error: error.or(text_override.clone()) })
         }
+        Record::FallbackModelSelected { .. } => {
+            let (from, to) = (before.active_model()?, after.active_model()?);
+            Some(RunMoment::FallbackSelected { from: from.name.clone(), to: to.name.clone() })
+        }
+        Record::ToolContextAdded { index } => {
+            let Input::ToolReturned { context, .. } = &entry.input else { return None };
+            let path = context.get(usize::from(*index))?.source.clone();
+            Some(RunMoment::InstructionsLoaded { path })
+        }
         _ => None,
     };
-    entry.records.iter().filter_map(moment).collect()
+    let end = |record: &Record| match record {
+        Record::RunFinished { cause, .. } => Some(RunMoment::RunEnded { cause: *cause }),
+        _ => None,
+    };
+    entry.records.iter().flat_map(|record| moment(record).into_iter().chain(end(record))).collect()
 }
 
 /// Returns whether nobody was asked: hooks and humans know what they denied.

@@ -94,6 +94,12 @@ pub trait Hooks: Send + Sync + 'static {
         Box::pin(std::future::ready(()))
     }
 
+    /// This process does something in a session beside its runs. What it is about to do can be blocked;
+    /// context is for the model.
+    fn on_session_event(&self, _lane: LaneId, _event: SessionEvent) -> BoxFuture<'_, ReviewResult> {
+        Box::pin(std::future::ready(ReviewResult::Pass { context: None }))
+    }
+
     /// This process is done with a top-level conversation. The hook cannot prevent anything; the
     /// process waits for it, up to the hook timeout.
     fn on_session_end(&self, _lane: LaneId, _reason: SessionEndReason) -> BoxFuture<'_, ()> {
@@ -131,6 +137,75 @@ pub enum RunMoment {
         /// The last error, if one is known.
         error: Option<Arc<str>>,
     },
+    /// A fallback model is called from here on.
+    FallbackSelected {
+        /// The model before.
+        from: Arc<str>,
+        /// The fallback model.
+        to: Arc<str>,
+    },
+    /// Instructions of a folder were added for the model, because a call touched the folder.
+    InstructionsLoaded {
+        /// The file of the instructions.
+        path: Arc<str>,
+    },
+    /// The run ended, whatever the cause.
+    RunEnded {
+        /// Why it ended.
+        cause: StopCause,
+    },
+}
+
+/// What a process does in a session beside its runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionEvent {
+    /// A command that a person typed becomes a prompt.
+    PromptExpanded {
+        /// Whether it is a command of ours or a prompt of an MCP server.
+        kind: ExpansionKind,
+        /// The name of the command.
+        command: Arc<str>,
+        /// What was typed behind it.
+        arguments: Arc<str>,
+        /// The prompt that it becomes.
+        prompt: Arc<str>,
+    },
+    /// The model of the session is about to change.
+    ModelSwitching(ModelSwitch),
+    /// The model of the session has changed.
+    ModelSwitched(ModelSwitch),
+    /// A git worktree was made for a sub-agent.
+    WorktreeCreated {
+        /// The id of the sub-agent.
+        name: Arc<str>,
+        /// Its folder.
+        path: Arc<str>,
+    },
+    /// The git worktree of a sub-agent is about to be removed; this cannot be blocked.
+    WorktreeRemoved {
+        /// Its folder.
+        path: Arc<str>,
+    },
+}
+
+/// What a typed command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpansionKind {
+    /// A custom command or a skill.
+    SlashCommand,
+    /// A prompt of an MCP server.
+    McpPrompt,
+}
+
+/// A change of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelSwitch {
+    /// The model before.
+    pub from: Arc<str>,
+    /// The model from here on.
+    pub to: Arc<str>,
+    /// What was asked for; `None` for the model of the settings.
+    pub requested: Option<Arc<str>>,
 }
 
 /// Why a process is done with a conversation.

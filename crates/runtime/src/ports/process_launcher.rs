@@ -46,6 +46,8 @@ pub struct LaunchRequest {
     pub purpose: LaunchPurpose,
     /// Files and folders that it may write beyond what the launcher lets every process write.
     pub writable: Vec<PathBuf>,
+    /// The folder in which its run works in place of the workspace, such as a git worktree.
+    pub workplace: Option<PathBuf>,
     /// Folders that were added to the workspace of its run: it may do there what it may do in the
     /// workspace.
     pub added_folders: Vec<PathBuf>,
@@ -81,6 +83,7 @@ impl LaunchRequest {
             group: LaunchGroup::New,
             purpose,
             writable: Vec::new(),
+            workplace: None,
             added_folders: Vec::new(),
             unreadable: Vec::new(),
             access: LaunchAccess::default(),

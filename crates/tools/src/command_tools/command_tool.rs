@@ -149,8 +149,9 @@ impl CommandTool {
         let values = tool_input::parse_object(input)?;
         let arguments = self.fill(templates, &values, &context.idempotency_key)?;
         let environment = self.environment(context);
-        let folder = self.working_folder();
-        let needs = self.tool_context.of_run(context).sandbox_needs(LaunchAccess::Full);
+        let place = self.tool_context.of_run(context);
+        let folder = self.working_folder(place.zones().root());
+        let needs = place.sandbox_needs(LaunchAccess::Full);
         let needs = needs.map_err(|error| not_confined(&error))?;
         Ok(ProgramJob {
             program: find_program(program, self.tool_context.zones().root(), &environment)?,
@@ -167,8 +168,7 @@ impl CommandTool {
         })
     }
 
-    fn working_folder(&self) -> PathBuf {
-        let root = self.tool_context.zones().root();
+    fn working_folder(&self, root: &Path) -> PathBuf {
         self.config.folder.as_deref().map_or_else(|| root.to_owned(), |folder| root.join(folder))
     }
 

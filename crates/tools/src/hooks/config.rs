@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use windlass_core::message::raw_json::sha256_hex;
+use windlass_core::permission::{CallSubject, PermissionRule, RuleFolders};
 use windlass_core::settings::conversation_settings::{HookPoints, HookPresence};
 
 use super::http_hook::HttpHook;
@@ -60,17 +61,11 @@ const UNSUPPORTED_EVENTS: &[&str] = &[
     "Elicitation",
     "ElicitationResult",
     "FileChanged",
-    "InstructionsLoaded",
     "MessageDisplay",
-    "PostModelSwitch",
-    "PreModelSwitch",
     "Setup",
     "TaskCompleted",
     "TaskCreated",
     "TeammateIdle",
-    "UserPromptExpansion",
-    "WorktreeCreate",
-    "WorktreeRemove",
 ];
 
 /// Types of hooks: those that are supported here, and those of Claude Code.
@@ -91,8 +86,17 @@ pub(super) struct ConfiguredHook {
     pub(super) is_async: bool,
     /// Whether it runs once in a conversation.
     pub(super) runs_once: bool,
+    /// The calls for which it runs; all of them without a condition.
+    pub(super) condition: Option<PermissionRule>,
     /// Variables for the command.
     pub(super) variables: Vec<(Arc<str>, Arc<str>)>,
+}
+
+/// The call that an event is about, as conditions see it.
+#[derive(Clone, Copy)]
+pub(super) struct CalledTool<'a> {
+    pub(super) subject: &'a CallSubject,
+    pub(super) folders: RuleFolders<'a>,
 }
 
 /// What a hook does.
@@ -304,6 +308,7 @@ impl HookConfig {
                 HookEvent::UserPromptSubmit,
                 HookEvent::SessionStart,
                 HookEvent::SubagentStart,
+                HookEvent::InstructionsLoaded,
             ]),
             answer: at(&[HookEvent::Stop, HookEvent::SubagentStop, HookEvent::PostSampling]),
             compaction: at(&[HookEvent::PreCompact]),
@@ -312,6 +317,15 @@ impl HookConfig {
 }
 
 impl ConfiguredHook {
+    /// Returns whether it runs for a call: what the condition may concern is not left out. A call of
+    /// which only the tool is known may be any.
+    pub(super) fn is_for_call(&self, tool: &str, call: Option<&CalledTool<'_>>) -> bool {
+        self.condition.as_ref().is_none_or(|rule| match call {
+            Some(call) => rule.may_concern(tool, call.subject, call.folders),
+            None => rule.covers_tool(tool),
+        })
+    }
+
     fn new(
         event: HookEvent,
         matcher: HookMatcher,
@@ -339,7 +353,17 @@ impl ConfiguredHook {
             }
         };
         let (is_async, runs_once, variables) = (false, false, Vec::new());
-        Ok(Self { matcher, action, timeout_ms, on_failure, is_async, runs_once, variables })
+        let condition = None;
+        Ok(Self {
+            matcher,
+            action,
+            timeout_ms,
+            on_failure,
+            is_async,
+            runs_once,
+            condition,
+            variables,
+        })
     }
 
     /// Checks that the options fit together.

@@ -23,7 +23,7 @@ const SETTINGS: &str = r#"{
             {"hooks": [{"type": "command", "command": "c"}, {"type": "agent", "prompt": "?"}]}
         ],
         "Stop": [{"matcher": "ignored", "hooks": [{"type": "command", "command": "d"}]}],
-        "WorktreeCreate": []
+        "FileChanged": []
     }
 }"#;
 
@@ -39,7 +39,7 @@ fn matchers_are_names_patterns_or_nothing() {
         2_000
     );
     let elsewhere = |what: &str| IgnoredHook::Unsupported(what.to_owned());
-    let ignored = [elsewhere("type of hook `agent`"), elsewhere("hook event `WorktreeCreate`")];
+    let ignored = [elsewhere("type of hook `agent`"), elsewhere("hook event `FileChanged`")];
     assert_eq!(config.ignored_entries(), ignored);
 }
 

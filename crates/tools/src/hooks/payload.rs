@@ -15,7 +15,9 @@ use windlass_core::run::active_run::Run;
 use windlass_core::run::child_runs::{root_lane, sub_agent_id};
 use windlass_core::run::conversation::CompactionRequest;
 use windlass_core::run::question::{Question, QuestionKind};
-use windlass_runtime::ports::{HookContext, RunMoment, SessionEndReason};
+use windlass_runtime::ports::{
+    ExpansionKind, HookContext, ModelSwitch, RunMoment, SessionEndReason, SessionEvent,
+};
 
 use super::config::HookEvent;
 use crate::tool_results::sdk_result;
@@ -52,6 +54,72 @@ pub fn session_end_payload(lane: &LaneId, reason: SessionEndReason, folder: &Pat
     let mut all = common_fields(HookEvent::SessionEnd, &root_lane(lane), folder);
     all.insert("reason".to_owned(), json!(reason.name()));
     Value::Object(all)
+}
+
+/// Returns the event of something that a process does beside its runs, what matchers are tested against,
+/// and its payload.
+#[must_use]
+pub fn session_event_payload(
+    lane: &LaneId,
+    about: &SessionEvent,
+    folder: &Path,
+) -> (HookEvent, String, Value) {
+    let (event, subject, more) = match about {
+        SessionEvent::PromptExpanded { kind, command, arguments, prompt } => {
+            let kind = match kind {
+                ExpansionKind::SlashCommand => "slash_command",
+                ExpansionKind::McpPrompt => "mcp_prompt",
+            };
+            let more = json!({
+                "expansion_type": kind,
+                "command_name": command,
+                "command_args": arguments,
+                "prompt": prompt,
+            });
+            (HookEvent::UserPromptExpansion, command.to_string(), more)
+        }
+        SessionEvent::ModelSwitching(switch) => {
+            (HookEvent::PreModelSwitch, switch.to.to_string(), switch_fields(switch))
+        }
+        SessionEvent::ModelSwitched(switch) => {
+            (HookEvent::PostModelSwitch, switch.to.to_string(), switch_fields(switch))
+        }
+        SessionEvent::WorktreeCreated { name, path } => {
+            let more = json!({"name": name, "worktree_path": path});
+            (HookEvent::WorktreeCreate, String::new(), more)
+        }
+        SessionEvent::WorktreeRemoved { path } => {
+            (HookEvent::WorktreeRemove, String::new(), json!({"worktree_path": path}))
+        }
+    };
+    let mut all = common_fields(event, &root_lane(lane), folder);
+    if root_lane(lane) != *lane {
+        all.insert("agent_id".to_owned(), json!(sub_agent_id(lane)));
+    }
+    if let Value::Object(more) = more {
+        all.extend(more);
+    }
+    (event, subject, Value::Object(all))
+}
+
+fn switch_fields(switch: &ModelSwitch) -> Value {
+    let ModelSwitch { from, to, requested } = switch;
+    json!({"from_model": from, "to_model": to, "requested_model": requested})
+}
+
+/// Returns the fields for a file of instructions.
+#[must_use]
+pub fn instructions_fields(path: &str, memory_type: &str, reason: &str) -> Value {
+    json!({"file_path": path, "memory_type": memory_type, "load_reason": reason})
+}
+
+/// Returns the kind of a file of instructions by its name; `None` for other files, such as skills.
+fn memory_type_of(path: &str) -> Option<&'static str> {
+    match path.rsplit('/').next()? {
+        "CLAUDE.local.md" => Some("Local"),
+        "CLAUDE.md" | "AGENTS.md" => Some("Project"),
+        _ => None,
+    }
 }
 
 /// Returns the fields of every payload. Programs expect the path of the transcript also where there
@@ -201,10 +269,14 @@ pub fn notification_fields(context: &HookContext, question: &Question) -> (&'sta
     (kind, json!({"message": message, "notification_type": kind, "title": "windlass"}))
 }
 
-/// Returns the event of a moment, what matchers are tested against, and its fields.
+/// Returns the event of a moment, what matchers are tested against, and its fields; `None` if it has no
+/// event.
 #[must_use]
-pub fn moment_fields(context: &HookContext, moment: RunMoment) -> (HookEvent, String, Value) {
-    match moment {
+pub fn moment_fields(
+    context: &HookContext,
+    moment: RunMoment,
+) -> Option<(HookEvent, String, Value)> {
+    Some(match moment {
         RunMoment::CallDenied { tool_use, reason } => {
             let mut more = tool_use_fields(&tool_use);
             put_field(&mut more, "reason", json!(reason));
@@ -233,7 +305,18 @@ pub fn moment_fields(context: &HookContext, moment: RunMoment) -> (HookEvent, St
             });
             (HookEvent::StopFailure, cause.as_str().to_owned(), more)
         }
-    }
+        RunMoment::FallbackSelected { from, to } => {
+            let subject = to.to_string();
+            let more = switch_fields(&ModelSwitch { from, to, requested: None });
+            (HookEvent::PostModelSwitch, subject, more)
+        }
+        RunMoment::InstructionsLoaded { path } => {
+            let reason = "nested_traversal";
+            let more = instructions_fields(&path, memory_type_of(&path)?, reason);
+            (HookEvent::InstructionsLoaded, reason.to_owned(), more)
+        }
+        RunMoment::RunEnded { .. } => return None,
+    })
 }
 
 fn put_field(fields: &mut Value, name: &str, value: Value) {

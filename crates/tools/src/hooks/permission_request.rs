@@ -28,8 +28,8 @@ impl CommandHooks {
         if let Some(fields) = more.as_object_mut() {
             fields.insert("permission_suggestions".to_owned(), suggestions);
         }
-        let tool = &call.tool_use.name;
-        let outputs = self.run_hooks(HookEvent::PermissionRequest, tool, context, more).await;
+        let event = HookEvent::PermissionRequest;
+        let outputs = self.run_call_hooks(event, call, context, more).await;
         let mut decisions: Vec<PermissionHookDecision> = outputs
             .into_iter()
             .filter_map(|mut output| output.take_permission_decision())

@@ -202,6 +202,16 @@ impl HookOutput {
         HookResponse { decision, context, stop: self.stop }
     }
 
+    /// Converts to a review result where no one can be asked: a hook that wants that objects.
+    #[must_use]
+    pub fn into_unattended_review_result(mut self) -> ReviewResult {
+        if let Some(OutputDecision::Ask(reason)) = self.decision {
+            let reason = reason.unwrap_or_else(|| Arc::from("a hook wants it to be confirmed"));
+            self.decision = Some(OutputDecision::Deny(reason));
+        }
+        self.into_review_result()
+    }
+
     /// Converts to a review result.
     #[must_use]
     pub fn into_review_result(self) -> ReviewResult {

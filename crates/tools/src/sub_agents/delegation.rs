@@ -102,7 +102,7 @@ impl<I: DelegationInput + 'static> Tool for DelegationTool<I> {
 
 /// Returns the facts of a call that waits for sub-agents: it changes nothing by itself and
 /// conflicts with no other call.
-fn delegation_facts(children: Vec<child_runs::ChildTask>, summary: &str) -> CallFacts {
+pub(crate) fn delegation_facts(children: Vec<child_runs::ChildTask>, summary: &str) -> CallFacts {
     CallFacts {
         touches: TouchedResources::Reads(Vec::new()),
         repeat: Repeatability::OnceOnly,

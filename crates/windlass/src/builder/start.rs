@@ -10,7 +10,7 @@ use windlass_runtime::fair_semaphore::MOST_TOOLS_AT_ONCE;
 use windlass_runtime::ports::{Clock, Hooks, Model, Store, Tool};
 use windlass_runtime::worker_identity::process_rights;
 use windlass_runtime::{Agent, AgentRegistry, HookChain, LaneHost, ToolRegistry};
-use windlass_tools::{AgentTool, CommandHooks, HookConfig, SpawnChildRunsTool};
+use windlass_tools::{AgentTool, CommandHooks, HookConfig, SpawnChildRunsTool, WorktreeHooks};
 
 use super::{BuildError, WindlassBuilder};
 use crate::Windlass;
@@ -148,8 +148,15 @@ impl SharedPorts {
         }
         let tools = tools.with(one).with(several);
         let mut agents = AgentRegistry::from(self.build_agent(tools.clone(), settings.clone()));
-        for (name, definition) in named {
+        for (name, mut definition) in named {
+            if let Some(worktrees) = definition.worktrees.clone() {
+                let hooks = WorktreeHooks::new(worktrees, Arc::clone(&self.hooks));
+                definition.hooks.push(Arc::new(hooks));
+            }
             let own_hooks = definition.hooks.clone();
+            if let Some(worktrees) = &definition.worktrees {
+                agents = agents.with_worktree(&name, worktrees.places().clone());
+            }
             let (tools, settings) =
                 (definition.select_tools(&tools), definition.build_settings(&settings));
             settings.rules.mode.validate(process_rights())?;

@@ -11,7 +11,8 @@ use serde_json::Value;
 use windlass::core::permission::PermissionMode;
 
 use crate::config::claude::agent_spec::{
-    AgentSource, AgentSpec, MAX_AGENTS, check_agent_name, parse_effort, parse_turns,
+    AgentSource, AgentSpec, MAX_AGENTS, check_agent_name, parse_effort, parse_isolation,
+    parse_turns,
 };
 use crate::config::claude::config_file::{ConfigFile, FileOwner, list_files};
 use crate::config::claude::front_matter::MarkdownPage;
@@ -198,6 +199,7 @@ fn agent_of(page: &MarkdownPage) -> Result<AgentSpec, String> {
         max_turns: page.get("maxTurns").map(parse_page_turns).transpose()?,
         permission_mode: page.get("permissionMode").map(parse_page_mode).transpose()?,
         background: page.get("background").map(parse_page_flag).transpose()?.unwrap_or_default(),
+        isolation: page.get("isolation").map(parse_isolation).transpose()?.unwrap_or_default(),
         skills: page.list("skills").unwrap_or_default(),
         mcp_servers: page.list("mcpServers"),
         hooks: page.tree("hooks")?.map(agent_hooks).unwrap_or_default(),

@@ -48,6 +48,8 @@ pub(crate) struct AgentSpec {
     pub(crate) permission_mode: Option<PermissionMode>,
     /// Whether the agent works in the background, where that is possible.
     pub(crate) background: bool,
+    /// Where its tools work.
+    pub(crate) isolation: AgentIsolation,
     /// Skills whose instructions are a part of its system prompt.
     pub(crate) skills: Vec<String>,
     /// The MCP servers whose tools the agent has; those of its parent if not given.
@@ -58,6 +60,16 @@ pub(crate) struct AgentSpec {
     pub(crate) source: AgentSource,
     /// The agent's system prompt.
     pub(crate) prompt: String,
+}
+
+/// Where the tools of a sub-agent work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum AgentIsolation {
+    /// In the workspace, with its parent.
+    #[default]
+    Shared,
+    /// In a git worktree of its own.
+    Worktree,
 }
 
 /// Where the definition of an agent comes from.
@@ -103,6 +115,8 @@ struct AgentJson {
     permission_mode: Option<String>,
     #[serde(default)]
     background: Option<bool>,
+    #[serde(default)]
+    isolation: Option<String>,
     #[serde(default)]
     skills: Option<NameList>,
     #[serde(default)]
@@ -229,6 +243,12 @@ impl AgentSpec {
             max_turns: json.max_turns.map(parse_turns).transpose()?,
             permission_mode: mode.transpose().map_err(|error| error.to_string())?,
             background: json.background.unwrap_or_default(),
+            isolation: json
+                .isolation
+                .as_deref()
+                .map(parse_isolation)
+                .transpose()?
+                .unwrap_or_default(),
             skills: json.skills.map(|NameList(names)| names).unwrap_or_default(),
             mcp_servers: json.mcp_servers.as_ref().map(server_names),
             hooks: Value::Null,
@@ -271,6 +291,14 @@ pub(super) fn check_agent_name(name: &str) -> Result<(), String> {
     match !name.is_empty() && name.chars().all(fits) {
         true => Ok(()),
         false => Err(format!("the name `{name}` may have letters, digits, `-` and `_` only")),
+    }
+}
+
+/// Parses where the tools of an agent work.
+pub(super) fn parse_isolation(word: &str) -> Result<AgentIsolation, String> {
+    match word {
+        "worktree" => Ok(AgentIsolation::Worktree),
+        _ => Err(format!("`isolation` is `{word}`; write worktree, or remove it")),
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct CommandPage {
     pub(crate) prompt: String,
     /// Fields that are ignored because the folder is not trusted.
     pub(crate) ignored_fields: Vec<&'static str>,
+    /// The agent that a skill with a context of its own is for; empty for one like the caller.
+    pub(crate) fork: Option<String>,
     /// Whether the model may use it by itself, if it is a skill.
     pub(crate) is_for_model: bool,
     /// Whether it can be typed.
@@ -264,6 +266,7 @@ impl CustomCommand {
             rules: rules.map(|list| {
                 permission_settings::split_list(&self.with_own_folder(&list)).join(", ")
             }),
+            fork: page.get("context").map(|_| field("agent").unwrap_or_default()),
             model: model.filter(|model| model != "inherit"),
             is_for_model: page.get("disable-model-invocation") != Some("true"),
             is_typed: page.get("user-invocable") != Some("false"),

@@ -41,12 +41,13 @@ pub(super) const CLAUDE_CODE_PERMISSIONS: &[&str] =
     &["disableAutoMode", "skipDangerousModePermissionPrompt"];
 
 /// Known names in the front matter of an agent file.
-pub(super) const AGENT_KEYS: [&str; 12] = [
+pub(super) const AGENT_KEYS: [&str; 13] = [
     "background",
     "description",
     "disallowedTools",
     "effort",
     "hooks",
+    "isolation",
     "maxTurns",
     "mcpServers",
     "model",
@@ -57,7 +58,7 @@ pub(super) const AGENT_KEYS: [&str; 12] = [
 ];
 
 /// Further names that Claude Code reads in an agent file.
-pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] = &["color", "initialPrompt", "isolation", "memory"];
+pub(super) const ELSEWHERE_AGENT_KEYS: &[&str] = &["color", "initialPrompt", "memory"];
 
 /// Known names in the front matter of an output style.
 pub(super) const STYLE_KEYS: [&str; 3] = ["description", "keep-coding-instructions", "name"];
@@ -66,9 +67,11 @@ pub(super) const STYLE_KEYS: [&str; 3] = ["description", "keep-coding-instructio
 pub(super) const ELSEWHERE_STYLE_KEYS: &[&str] = &["force-for-plugin"];
 
 /// Known names in the front matter of a skill.
-pub(super) const SKILL_KEYS: [&str; 7] = [
+pub(super) const SKILL_KEYS: [&str; 9] = [
+    "agent",
     "allowed-tools",
     "argument-hint",
+    "context",
     "description",
     "disable-model-invocation",
     "model",
@@ -78,11 +81,9 @@ pub(super) const SKILL_KEYS: [&str; 7] = [
 
 /// Further names that Claude Code reads in a skill, and those that only describe it.
 pub(super) const ELSEWHERE_SKILL_KEYS: &[&str] = &[
-    "agent",
     "arguments",
     "author",
     "compatibility",
-    "context",
     "effort",
     "hooks",
     "license",

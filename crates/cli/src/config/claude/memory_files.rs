@@ -42,6 +42,16 @@ pub(crate) fn load_memory_files(here: &FolderTrust, reads: impl Fn(&str) -> bool
     all
 }
 
+/// Returns whose instructions a memory file has, as hooks are told.
+pub(crate) fn memory_type(file: &Path) -> &'static str {
+    let is_users = paths::user_settings_folder().is_some_and(|user| file.starts_with(user));
+    match file.file_name().is_some_and(|name| name == "CLAUDE.local.md") {
+        _ if is_users => "User",
+        true => "Local",
+        false => "Project",
+    }
+}
+
 /// Returns whether a folder is trusted. A folder above the project must be trusted by itself.
 fn is_trusted(here: &FolderTrust, folder: &Path) -> bool {
     let above =

@@ -34,6 +34,16 @@ pub(crate) fn check_skill(page: &MarkdownPage, name: &str) -> SettingsFindings {
             .warnings
             .push(format!("`name` is `{other}`; the skill is called `{name}`, like its folder"));
     }
+    match (page.get("context"), page.get("agent")) {
+        (None, Some(_)) => {
+            let text = "`agent` has no effect without `context: fork`";
+            findings.warnings.push(text.to_owned());
+        }
+        (None | Some("fork"), _) => {}
+        (Some(other), _) => {
+            findings.errors.push(format!("`context` is `{other}`; write fork, or remove it"));
+        }
+    }
     for key in ["disable-model-invocation", "user-invocable"] {
         if !matches!(page.get(key), None | Some("true" | "false")) {
             findings.errors.push(format!("`{key}` must be true or false; fix it"));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass::core::permission::{PermissionRule, Permissions};
-use windlass::tools::{LoadedSkill, SkillSummary, SkillTool};
+use windlass::tools::{GENERAL_PURPOSE_AGENT, LoadedSkill, SkillSummary, SkillTool};
 
 use crate::args::AgentArgs;
 use crate::config::claude::config_file::{ConfigFile, FileOwner};
@@ -142,8 +142,13 @@ impl Skills {
         texts
     }
 
-    /// The tool that loads the skills which the rules do not deny; `None` if there are none.
-    pub(crate) fn tool(&self, rules: &Permissions) -> Option<SkillTool> {
+    /// The tool that loads the skills which the rules do not deny; `None` if there are none. `agents`
+    /// are those that can be started, if any can.
+    pub(crate) fn tool(
+        &self,
+        rules: &Permissions,
+        agents: Option<Vec<String>>,
+    ) -> Option<SkillTool> {
         let offered = self.found.iter().filter(|skill| skill.is_for_model);
         let offered: Vec<&Skill> = offered.filter(|skill| !is_denied(skill, rules)).collect();
         let summary = |skill: &&Skill| SkillSummary {
@@ -153,9 +158,15 @@ impl Skills {
         let summaries: Vec<SkillSummary> = offered.iter().map(summary).collect();
         let commands: Vec<CustomCommand> =
             offered.into_iter().map(|skill| skill.command.clone()).collect();
-        let load = move |name: &str, args: &str| {
+        let load = move |name: &str, args: &str| -> Result<LoadedSkill, String> {
             let skill = commands.iter().find(|command| command.name == name);
-            load_skill(skill.ok_or("it no longer exists")?, args)
+            let skill = load_skill(skill.ok_or("it no longer exists")?, args)?;
+            match &skill.fork {
+                None => Ok(skill),
+                Some(agent) => {
+                    Ok(LoadedSkill { fork: Some(find_agent(agent, agents.as_deref())?), ..skill })
+                }
+            }
         };
         (!summaries.is_empty()).then(|| SkillTool::new(summaries, Arc::new(load)))
     }
@@ -219,12 +230,25 @@ pub(crate) fn allowed_commands(workspace: &Path) -> Vec<String> {
 }
 
 fn load_skill(skill: &CustomCommand, args: &str) -> Result<LoadedSkill, String> {
-    let CommandPage { prompt, rules, .. } = skill.read_page()?;
+    let CommandPage { prompt, rules, fork, .. } = skill.read_page()?;
     let rules = rules.iter().flat_map(|rules| permission_settings::split_list(rules));
     let rules = rules.map(|rule| permission_settings::parse_rule(&rule));
     let allows: Result<Vec<PermissionRule>, _> = rules.collect();
     let allows = allows.map_err(|error| error.to_string())?;
-    Ok(LoadedSkill { text: command_arguments::fill_arguments(&prompt, args), allows })
+    let text = command_arguments::fill_arguments(&prompt, args);
+    Ok(LoadedSkill { text, allows, fork: fork.map(Arc::from) })
+}
+
+/// The agent of a skill that runs as a sub-agent.
+fn find_agent(agent: &Arc<str>, agents: Option<&[String]>) -> Result<Arc<str>, String> {
+    let Some(agents) = agents else {
+        return Err("it starts a sub-agent, and the tool Agent is not offered here".to_owned());
+    };
+    match &**agent {
+        "" | GENERAL_PURPOSE_AGENT => Ok(Arc::from("")),
+        name if agents.iter().any(|known| known == name) => Ok(Arc::clone(agent)),
+        name => Err(format!("its agent `{name}` does not exist; `windlass agents` lists them")),
+    }
 }
 
 fn pages(files: Vec<ConfigFile>, trust: TrustState) -> Vec<CustomCommand> {

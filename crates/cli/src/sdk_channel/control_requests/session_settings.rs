@@ -12,6 +12,7 @@ use windlass::ports::StoreError;
 use super::{ControlAnswer, ControlRequest};
 use crate::config::claude::permission_settings;
 use crate::config::permission_mode::apply_mode;
+use crate::prompt::session_events;
 use crate::sdk_channel::channel_loop::Channel;
 use crate::setup::session_changes::{self, check_mode};
 
@@ -52,12 +53,13 @@ pub(super) fn mode_status(channel: &Channel) -> SystemEvent {
 
 /// Sets the model; without one, that of the start is used again.
 pub(super) async fn set_model(channel: &mut Channel, request: &ControlRequest) -> ControlAnswer {
-    let changed = session_changes::set_model(
-        &mut channel.setup.settings,
-        &channel.initial_settings,
-        (request.text("model"), &channel.print.agent),
-    );
-    changed.map_err(|error| format!("{error:#}"))?;
+    let (initial, args) = (&channel.initial_settings, &channel.print.agent);
+    let name = request.text("model");
+    let settings = &mut channel.setup.settings;
+    let changed = session_events::switch_model(&channel.session, settings, name, |settings| {
+        session_changes::set_model(settings, initial, (name, args))
+    });
+    changed.await.map_err(|error| format!("{error:#}"))?;
     change_active_model(channel).await.map_err(|error| error.to_string())?;
     Ok(json!({ "model": channel.setup.settings.model.name }))
 }

@@ -61,6 +61,21 @@ impl PathZones {
         self
     }
 
+    /// Returns the zones with another workspace, such as a git worktree, in place of this one. The
+    /// folders that were added stay.
+    #[must_use]
+    pub fn moved_to(&self, workspace: &Path) -> Self {
+        let mut moved = self.clone();
+        let root = real_or_lexical(workspace);
+        moved.alias = lexical_absolute(Path::new("/"), workspace);
+        moved.protected.add_git_of(&root);
+        match moved.roots.first_mut() {
+            Some(first) => *first = root,
+            None => moved.roots.push(root),
+        }
+        moved
+    }
+
     /// Adds a folder in which nothing may be written.
     #[must_use]
     pub fn with_protected_folder(mut self, folder: &Path) -> Self {

@@ -47,9 +47,21 @@ pub enum HookEvent {
     PostCompact,
     /// The run ended because the model or its provider failed.
     StopFailure,
+    /// A typed command becomes a prompt.
+    UserPromptExpansion,
+    /// A file of instructions is read for the model.
+    InstructionsLoaded,
+    /// The model of the session is about to change.
+    PreModelSwitch,
+    /// The model of the session, or of a run, has changed.
+    PostModelSwitch,
+    /// A git worktree was made for a sub-agent.
+    WorktreeCreate,
+    /// The git worktree of a sub-agent is removed.
+    WorktreeRemove,
 }
 
-pub(super) const EVENTS: [(HookEvent, &str); 17] = [
+pub(super) const EVENTS: [(HookEvent, &str); 23] = [
     (HookEvent::SessionStart, "SessionStart"),
     (HookEvent::SessionEnd, "SessionEnd"),
     (HookEvent::UserPromptSubmit, "UserPromptSubmit"),
@@ -67,6 +79,12 @@ pub(super) const EVENTS: [(HookEvent, &str); 17] = [
     (HookEvent::PostToolBatch, "PostToolBatch"),
     (HookEvent::PostCompact, "PostCompact"),
     (HookEvent::StopFailure, "StopFailure"),
+    (HookEvent::UserPromptExpansion, "UserPromptExpansion"),
+    (HookEvent::InstructionsLoaded, "InstructionsLoaded"),
+    (HookEvent::PreModelSwitch, "PreModelSwitch"),
+    (HookEvent::PostModelSwitch, "PostModelSwitch"),
+    (HookEvent::WorktreeCreate, "WorktreeCreate"),
+    (HookEvent::WorktreeRemove, "WorktreeRemove"),
 ];
 
 impl HookEvent {
@@ -93,7 +111,10 @@ impl HookEvent {
             | Self::Stop
             | Self::SubagentStop
             | Self::PreCompact
-            | Self::PermissionRequest => true,
+            | Self::PermissionRequest
+            | Self::UserPromptExpansion
+            | Self::PreModelSwitch
+            | Self::WorktreeCreate => true,
             Self::SessionStart
             | Self::SessionEnd
             | Self::PostSampling
@@ -102,13 +123,25 @@ impl HookEvent {
             | Self::PermissionDenied
             | Self::PostToolBatch
             | Self::PostCompact
-            | Self::StopFailure => false,
+            | Self::StopFailure
+            | Self::InstructionsLoaded
+            | Self::PostModelSwitch
+            | Self::WorktreeRemove => false,
         }
     }
 
-    /// Returns whether a model can be asked at the event: the end of a session belongs to no run.
+    /// Returns whether a model can be asked at the event: some belong to no run that could pay for it.
     pub(super) fn can_ask_model(self) -> bool {
-        self != Self::SessionEnd
+        !matches!(
+            self,
+            Self::SessionEnd
+                | Self::UserPromptExpansion
+                | Self::InstructionsLoaded
+                | Self::PreModelSwitch
+                | Self::PostModelSwitch
+                | Self::WorktreeCreate
+                | Self::WorktreeRemove
+        )
     }
 
     /// Returns the default and the maximum timeout of a hook.
@@ -135,6 +168,10 @@ impl HookEvent {
                 &["permission_prompt", "elicitation_dialog"],
                 &["auth_success", "elicitation_complete", "elicitation_response", "idle_prompt"],
             )),
+            Self::InstructionsLoaded => Some((
+                &["session_start", "nested_traversal"],
+                &["path_glob_match", "include", "compact"],
+            )),
             _ => None,
         }
     }
@@ -155,7 +192,12 @@ impl HookEvent {
     pub(super) fn has_subject(self) -> bool {
         !matches!(
             self,
-            Self::UserPromptSubmit | Self::Stop | Self::PostSampling | Self::PostToolBatch
+            Self::UserPromptSubmit
+                | Self::Stop
+                | Self::PostSampling
+                | Self::PostToolBatch
+                | Self::WorktreeCreate
+                | Self::WorktreeRemove
         )
     }
 }

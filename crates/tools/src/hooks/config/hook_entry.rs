@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use windlass_core::permission::PermissionRule;
 
 use super::{
     ConfiguredHook, FailurePolicy, HOOK_TYPES, HookAction, HookConfig, HookEvent, HookMatcher,
@@ -10,7 +11,7 @@ use super::{
 use crate::hooks::http_hook::HttpHook;
 
 /// Keys that every hook has.
-const COMMON_KEYS: [&str; 3] = ["type", "timeout", "once"];
+const COMMON_KEYS: [&str; 4] = ["type", "timeout", "once", "if"];
 
 /// Keys of each type, besides the common ones.
 const TYPE_KEYS: [(&str, &[&str]); 3] = [
@@ -20,17 +21,8 @@ const TYPE_KEYS: [(&str, &[&str]); 3] = [
 ];
 
 /// Keys that only Claude Code has.
-const UNSUPPORTED_HOOK_KEYS: &[&str] = &[
-    "args",
-    "asyncRewake",
-    "asyncTimeout",
-    "if",
-    "model",
-    "server",
-    "shell",
-    "statusMessage",
-    "tool",
-];
+const UNSUPPORTED_HOOK_KEYS: &[&str] =
+    &["args", "asyncRewake", "asyncTimeout", "model", "server", "shell", "statusMessage", "tool"];
 
 /// The keys of a hook, of whichever type.
 #[derive(Deserialize)]
@@ -52,6 +44,8 @@ struct HookFields {
     r#async: bool,
     #[serde(default)]
     once: bool,
+    #[serde(default, rename = "if")]
+    condition: Option<String>,
 }
 
 impl HookConfig {
@@ -83,12 +77,29 @@ impl HookConfig {
         }
         let fields: HookFields =
             Deserialize::deserialize(hook).map_err(|error| error.to_string())?;
+        if fields.condition.is_some() && !event.is_tool_event() {
+            // Without a call the condition never holds.
+            let named = format!("hook of {} with `if`, which is about tool calls,", event.name());
+            self.ignored.push(super::IgnoredHook::Unsupported(named));
+            return Ok(None);
+        }
+        let condition = fields.condition.as_deref().map(|text| self.read_condition(text));
+        let condition = condition.transpose()?;
         let action = action_of(kind, &fields)?;
         let action = (action, fields.timeout);
         let mut read =
             ConfiguredHook::new(event, HookMatcher::Everything, action, FailurePolicy::Ignore)?;
         (read.is_async, read.runs_once) = (fields.r#async, fields.once);
+        read.condition = condition;
         Ok(Some(read))
+    }
+
+    /// Reads the condition of a hook, which is written like a permission rule.
+    fn read_condition(&mut self, text: &str) -> Result<PermissionRule, String> {
+        let rule = PermissionRule::parse(text).map_err(|error| format!("`if`: {error}"))?;
+        let tool = text.split('(').next().unwrap_or_default().trim();
+        self.tools.push(tool.to_owned());
+        Ok(rule)
     }
 }
 
