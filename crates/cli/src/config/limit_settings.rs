@@ -141,7 +141,9 @@ fn parse_set_args(set: &[String]) -> anyhow::Result<LimitValues> {
         let value = match (name.trim(), serde_json::from_str(value.trim())) {
             (_, Ok(value)) => value,
             (DURABILITY_KEY, Err(_)) => value.trim().into(),
-            (_, Err(_)) => bail!("`{value}` is not a valid value for {name}; give a number"),
+            (_, Err(_)) => bail!(
+                "`{value}` is not a valid value for {name}; give a number, or a list such as [500, 2000]"
+            ),
         };
         values.insert(name.trim().to_owned(), value);
     }
@@ -154,17 +156,28 @@ fn overlay<T: Serialize + DeserializeOwned>(
     values: &LimitValues,
     what: &str,
 ) -> anyhow::Result<T> {
-    let mut table = serde_json::to_value(base)?;
-    if let Some(table) = table.as_object_mut() {
-        table.extend(values.clone());
-    }
-    let read = serde_json::from_value(table).map_err(|error| error.to_string());
-    read.or_else(|error| match error.strip_prefix("unknown field ") {
+    let base = serde_json::to_value(base)?;
+    let read = |values: LimitValues| {
+        let mut table = base.clone();
+        if let Some(table) = table.as_object_mut() {
+            table.extend(values);
+        }
+        serde_json::from_value::<T>(table).map_err(|error| error.to_string())
+    };
+    read(values.clone()).or_else(|error| match error.strip_prefix("unknown field ") {
         // Only the type knows all names: values that equal the default are not serialized.
         Some(named) => {
             let text = named.replace('`', "").replacen(", expected one of", "; available:", 1);
             bail!("unknown {what} {text}")
         }
-        None => bail!("invalid value for a {what}: {error}"),
+        None => {
+            let alone = |(name, value): (&String, &serde_json::Value)| {
+                LimitValues::from_iter([(name.clone(), value.clone())])
+            };
+            let wrong = values.iter().find(|value| read(alone(*value)).is_err());
+            let (name, value) =
+                wrong.map_or((what, String::new()), |(name, value)| (name, value.to_string()));
+            bail!("`{value}` is not a valid value for {name}: {error}")
+        }
     })
 }

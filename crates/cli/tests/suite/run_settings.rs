@@ -271,6 +271,7 @@ const HERE: &[&str] = &[
     "--json",
     "--verbose",
     "--include-partial-messages",
+    "--include-tool-use-summaries",
     "--log",
     "--log-format",
     "--store",

@@ -166,7 +166,8 @@ fn at_the_terminal_the_addition_is_shown_and_asked() {
     place.script(&[&write(&made)]);
     let args = ["-p", "go", "--allowedTools", "Bash", "--when-asked", "prompt"];
     let mut seat = TerminalSession::start(&place.home, &args);
-    seat.wait_for_text("Run it again with that?");
+    // Lines are wrapped where the terminal ends; the last one means that all are there.
+    seat.wait_for_text("[n] deny");
     assert!(!made.exists());
     seat.type_in("y\n");
     let (status, output) = seat.end();

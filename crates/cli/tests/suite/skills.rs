@@ -172,6 +172,10 @@ fn a_skill_with_a_context_of_its_own_runs_as_a_sub_agent() {
     let shown = home.run(&["show", "c"]).out;
     assert!(!shown.contains("Count the words of"), "{shown}");
     assert_eq!(home.query("SELECT id FROM lane WHERE id LIKE 'c/%'").len(), 1);
+    let ran = run(&["--disallowedTools", "Agent", "--conversation", "e"]);
+    assert!(ran.out.contains("the rule Agent denies it"), "{}{}", ran.out, ran.err);
+    let ran = run(&["--settings", r#"{"permissions":{"ask":["Agent"]}}"#]);
+    assert!(ran.err.contains("requires approval"), "{}{}", ran.out, ran.err);
     write("agent: counter\n");
     let ran = run(&["--allowedTools", "Skill"]);
     assert!(ran.out.contains("its agent `counter` does not exist"), "{}{}", ran.out, ran.err);

@@ -152,14 +152,11 @@ impl CallFacts {
         grants: &'a [Grant],
         preference: HookPreference,
     ) -> PermissionQuery<'a> {
-        let is_internal = match self.answered_by {
-            AnsweredBy::Journal | AnsweredBy::Children | AnsweredBy::PlanApproval => true,
-            AnsweredBy::Tool | AnsweredBy::Human => false,
-        };
-        let effect = if is_internal || self.is_read_only() {
-            CallEffect::ReadOnly
-        } else {
-            CallEffect::MayChange
+        let effect = match self.answered_by {
+            AnsweredBy::Children => CallEffect::StartsAgents,
+            AnsweredBy::Journal | AnsweredBy::PlanApproval => CallEffect::ReadOnly,
+            AnsweredBy::Tool | AnsweredBy::Human if self.is_read_only() => CallEffect::ReadOnly,
+            AnsweredBy::Tool | AnsweredBy::Human => CallEffect::MayChange,
         };
         PermissionQuery { tool, subject: &self.subject, effect, preference, grants }
     }

@@ -75,9 +75,15 @@ pub struct PermissionQuery<'a> {
 pub enum CallEffect {
     /// Read-only according to a trusted tool; a server's own hint does not count.
     ReadOnly,
+    /// Nothing by itself: it starts sub-agents, whose calls are decided one by one. Rules that
+    /// restrict `Agent` concern it, whatever the tool is called.
+    StartsAgents,
     /// The call may change something.
     MayChange,
 }
+
+/// The tool by which rules name the start of a sub-agent.
+const AGENT: &str = "Agent";
 
 /// The decision of the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -217,9 +223,14 @@ impl Permissions {
         rules: &[PermissionRule],
         query: PermissionQuery<'_>,
     ) -> Option<Arc<str>> {
+        let starts_agents = query.effect == CallEffect::StartsAgents;
+        let names = [Some(query.tool), starts_agents.then_some(AGENT)];
+        let concerns = |rule: &&PermissionRule, name: &str| {
+            rule.may_concern(name, query.subject, self.rule_folders())
+        };
         rules
             .iter()
-            .find(|rule| rule.may_concern(query.tool, query.subject, self.rule_folders()))
+            .find(|rule| names.iter().flatten().any(|name| concerns(rule, name)))
             .map(|rule| rule.text().clone())
     }
 
@@ -413,9 +424,9 @@ fn is_read_only_call(query: PermissionQuery<'_>) -> bool {
                     .all(|command| is_read_only(command) || is_bare_wrapper(command))
         }
         CallSubject::Paths(paths) => {
-            query.effect == CallEffect::ReadOnly && paths.iter().all(is_read)
+            query.effect != CallEffect::MayChange && paths.iter().all(is_read)
         }
-        CallSubject::Nothing | CallSubject::Domain(_) => query.effect == CallEffect::ReadOnly,
+        CallSubject::Nothing | CallSubject::Domain(_) => query.effect != CallEffect::MayChange,
     }
 }
 

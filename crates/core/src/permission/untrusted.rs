@@ -54,9 +54,13 @@ impl fmt::Display for ContentSource {
     }
 }
 
-/// What a conversation has seen that limits what it may do without a person.
+/// What a conversation has seen that limits what it may do without a person. Small, because every
+/// conversation has one and few have seen anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct ContentExposure {
+pub struct ContentExposure(Arc<SeenContent>);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+struct SeenContent {
     /// Where untrusted content came from, each source once.
     sources: Vector<ContentSource>,
     /// Whether anything was read that others should not get: files, output of commands, data of
@@ -70,42 +74,53 @@ impl ContentExposure {
     /// Returns whether untrusted content is in the conversation.
     #[must_use]
     pub fn is_untrusted(&self) -> bool {
-        !self.sources.is_empty()
+        !self.0.sources.is_empty()
     }
 
     /// Returns where untrusted content came from, in the order in which it came.
     pub fn sources(&self) -> impl Iterator<Item = &ContentSource> {
-        self.sources.iter()
+        self.0.sources.iter()
     }
 
     /// Adds a source of untrusted content.
     pub fn add_source(&mut self, source: &ContentSource) {
-        if self.sources.len() < MAX_SOURCES && !self.sources.contains(source) {
-            self.sources.push_back(source.clone());
+        if self.0.sources.len() < MAX_SOURCES && !self.0.sources.contains(source) {
+            Arc::make_mut(&mut self.0).sources.push_back(source.clone());
         }
         // A page of the web is nobody's secret; the others may be.
-        self.has_private_data |= !matches!(source, ContentSource::Web(_));
+        if !matches!(source, ContentSource::Web(_)) {
+            self.note_private_data();
+        }
     }
 
     /// Notes what a call about `subject` has read.
     pub(crate) fn note_read(&mut self, subject: &CallSubject) {
-        self.has_private_data |= match subject {
+        let is_private = match subject {
             CallSubject::Shell(_) => true,
             CallSubject::Paths(paths) => paths.iter().any(|used| used.access == PathAccess::Read),
             CallSubject::Nothing | CallSubject::Domain(_) => false,
         };
+        if is_private {
+            self.note_private_data();
+        }
+    }
+
+    fn note_private_data(&mut self) {
+        if !self.0.has_private_data {
+            Arc::make_mut(&mut self.0).has_private_data = true;
+        }
     }
 
     /// Returns the rules that a person granted afterwards, of those that hold now.
     fn grants_in_force<'g>(&'g self, held: &'g [Grant]) -> impl Iterator<Item = &'g Grant> {
-        self.grants.iter().filter(|grant| held.contains(grant))
+        self.0.grants.iter().filter(|grant| held.contains(grant))
     }
 
     /// Notes a rule that a person granted.
     pub(crate) fn note_grant(&mut self, grant: &Grant) {
-        let is_new = !self.grants.contains(grant) && self.grants.len() < MAX_RULES;
+        let is_new = !self.0.grants.contains(grant) && self.0.grants.len() < MAX_RULES;
         if self.is_untrusted() && is_new {
-            self.grants.push(grant.clone());
+            Arc::make_mut(&mut self.0).grants.push(grant.clone());
         }
     }
 }
@@ -158,8 +173,8 @@ impl Permissions {
             return false;
         }
         let reaches = match query.subject {
-            CallSubject::Domain(_) => exposure.has_private_data,
-            CallSubject::Nothing => query.tool == WEB_SEARCH && exposure.has_private_data,
+            CallSubject::Domain(_) => exposure.0.has_private_data,
+            CallSubject::Nothing => query.tool == WEB_SEARCH && exposure.0.has_private_data,
             CallSubject::Shell(shell) => self.command_needs_person(shell),
             CallSubject::Paths(_) => false,
         };

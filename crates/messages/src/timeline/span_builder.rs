@@ -134,7 +134,9 @@ impl TimelineBuilder {
                 self.deny(entry, *call, reason);
             }
             Record::CallStarted { call } => self.start_call(entry, *call, entry.at),
-            Record::CallReturned { call } | Record::CallRetryScheduled { call, .. } => {
+            Record::CallReturned { call }
+            | Record::CallRetryScheduled { call, .. }
+            | Record::AccessRequested { call, .. } => {
                 self.end_call(entry, *call);
             }
             Record::CallLost { call } => {
