@@ -234,6 +234,8 @@ impl TimelineBuilder {
     }
 
     fn start_call(&mut self, entry: &Entry, call: CallId, at: UnixMillis) {
+        // An attempt that asked the user is given up where the call starts again with the answer.
+        self.close(entry, &SpanKey::Call(call), SpanStatus::Interrupted, None);
         let attempt = self.attempts.entry(call).or_default();
         *attempt = attempt.saturating_add(1);
         let tool_use = self.calls.get(&call);
