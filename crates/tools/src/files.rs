@@ -23,5 +23,7 @@ pub use write::patch::{DiffHunk, diff_hunks};
 pub(crate) use write::{atomic_write, content_hash, write_target};
 
 pub(crate) use blocking_task::run_blocking;
-pub(crate) use paths::lexical::{lexical_absolute, resource_keys};
+#[cfg(feature = "shell")]
+pub(crate) use paths::lexical::lexical_absolute;
+pub(crate) use paths::lexical::resource_keys;
 pub(crate) use paths::resolved_path::ResolvedPath;
