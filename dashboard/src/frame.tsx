@@ -75,8 +75,11 @@ export function Frame(): JSX.Element {
 
 function NavLink({ item, isCurrent }: { item: NavItem; isCurrent: boolean }): JSX.Element {
   const self = useRef<HTMLAnchorElement>(null);
-  // On a narrow screen the pages are a row that scrolls.
-  useEffect(() => { if (isCurrent) self.current?.scrollIntoView({ block: "nearest", inline: "nearest" }); }, [isCurrent]);
+  // On a narrow screen the pages are a row that scrolls. `scrollIntoView` would also make the next Tab start here.
+  useEffect(() => {
+    const row = self.current?.parentElement;
+    if (isCurrent && self.current && row) row.scrollLeft = self.current.offsetLeft - (row.clientWidth - self.current.offsetWidth) / 2;
+  }, [isCurrent]);
   return (
     <a class="nav-link" ref={self} href={link(item.path ? [item.path] : [])} aria-current={isCurrent ? "page" : undefined}>
       <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round" aria-hidden="true"><path d={item.icon} /></svg>

@@ -9,7 +9,7 @@ use super::stopwatch::Stopwatch;
 use super::transitions::ExplorerSim;
 
 /// How far one configuration is explored for one bug.
-const REACH: ExplorationLimits = ExplorationLimits { states: 200_000, ms: 15_000 };
+const REACH: ExplorationLimits = ExplorationLimits { states: 200_000, ms: 60_000 };
 
 /// A bug that was found.
 pub(crate) struct FoundMutant {

@@ -18,7 +18,8 @@ when any
   say "done"
 "#;
 
-const KEEP: &str = "cat | tr -d '\\n' >> heard; echo >> heard";
+/// Keeps the input as one line. Calls run in parallel, so a line is written at once.
+const KEEP: &str = r#"line=$(tr -d '\n'); printf '%s\n' "$line" >> heard"#;
 
 fn group(command: &str) -> Value {
     json!([{"hooks": [{"type": "command", "command": command}]}])
