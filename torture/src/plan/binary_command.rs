@@ -68,8 +68,9 @@ impl TestedBinary {
             arguments.extend(["--script".to_owned(), script.display().to_string()]);
             arguments.extend(["--workspace".to_owned(), place.work.display().to_string()]);
             arguments.extend(split_words("--allow Read --allow Bash --output-format json"));
-            // The ledger of effects lies outside of the workspace.
-            arguments.extend(split_words("--sandbox off"));
+            // The ledger of effects lies outside of the workspace, and commands go on after what a
+            // server said, which a person would have to allow otherwise.
+            arguments.extend(split_words("--sandbox off --permission-mode bypassPermissions"));
             if plan.uses_mcp() {
                 let config = mcp_ledger::write_config(place)?.display().to_string();
                 arguments.extend(["--mcp-config".to_owned(), config]);
@@ -81,10 +82,11 @@ impl TestedBinary {
             )));
         }
         let broken = self.broken.map(|broken| ("WINDLASS_BREAK", broken.as_str().to_owned()));
+        let may_bypass = ("IS_SANDBOX", "1".to_owned());
         Ok(ProcessSpec {
             program: self.program.clone(),
             arguments,
-            variables: broken.into_iter().collect(),
+            variables: broken.into_iter().chain([may_bypass]).collect(),
             work: place.work.clone(),
             output: place.output.clone(),
         })
